@@ -1,0 +1,1 @@
+"""Translate words between languages."""

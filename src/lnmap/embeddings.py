@@ -1,0 +1,101 @@
+"""Embeddings: words, their vectors, and where they came from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lnmap.errors import InputError
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Embeddings:
+    """A vocabulary in frequency order and one vector a word.
+
+    :param words: n distinct words, most frequent first.
+    :param vectors: float32 array of shape (n, d), all finite.
+    :param origin: how it was read (path, policy, skipped lines); recorded in every result.
+    """
+
+    words: Sequence[str]
+    vectors: NDArray[np.float32]
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what no later stage could use."""
+        if self.vectors.ndim != 2 or self.vectors.dtype != np.float32:
+            raise InputError(
+                f"vectors must be a float32 matrix, got {self.vectors.dtype} of shape {self.vectors.shape}"
+            )
+        if len(self.words) != len(self.vectors):
+            raise InputError(f"{len(self.words)} words but {len(self.vectors)} vectors; each word needs one vector")
+        if not len(self.words) or not self.vectors.shape[1]:
+            raise InputError("the vocabulary is empty; at least one word with a vector is needed")
+        if not np.isfinite(self.vectors).all():
+            row = int(np.flatnonzero(~np.isfinite(self.vectors).all(axis=1))[0])
+            raise InputError(f"the vector of {self.words[row]!r} (row {row + 1}) holds NaN or infinite values")
+        if len(self.index) != len(self.words):
+            raise InputError(
+                f"{len(self.words) - len(self.index)} words occur more than once; read with the policy 'muse' "
+                "to keep the first of each"
+            )
+
+    @classmethod
+    def from_arrays(cls, words: Sequence[str], vectors: Any, **origin: Any) -> Embeddings:
+        """Build from any array-like of shape (n, d)."""
+        return cls(list(words), np.ascontiguousarray(vectors, dtype=np.float32), origin)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Give the row of each word."""
+        return {word: row for row, word in enumerate(self.words)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hash of words and vectors: tells one data set from another."""
+        digest = hashlib.sha256(repr(self.vectors.shape).encode())
+        digest.update("\n".join(self.words).encode("utf-8", "surrogatepass"))
+        digest.update(np.ascontiguousarray(self.vectors).data)
+        return digest.hexdigest()[:16]
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of a vector."""
+        return int(self.vectors.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def __getitem__(self, word: str) -> NDArray[np.float32]:
+        row: NDArray[np.float32] = self.vectors[self.index[word]]
+        return row
+
+    def __repr__(self) -> str:
+        return f"Embeddings({len(self):,} words x {self.dim}, first {list(self.words[:3])})"
+
+    def find(self, word: str) -> int | None:
+        """Row of a word as it stands, else of its lower-case form, else None."""
+        row = self.index.get(word)
+        return self.index.get(word.lower()) if row is None else row
+
+    def spellings(self, word: str, n: int = 3) -> list[str]:
+        """Nearest spellings in the vocabulary, for a word that is not there."""
+        return get_close_matches(word.lower(), self.words, n=n, cutoff=0.7)
+
+    def head(self, limit: int | None) -> Embeddings:
+        """Keep the `limit` most frequent words."""
+        if limit is None or limit >= len(self):
+            return self
+        if limit < 1:
+            raise InputError(f"a limit of {limit} words leaves no vocabulary; give 1 or more")
+        return Embeddings(list(self.words[:limit]), self.vectors[:limit], {**self.origin, "limit": limit})

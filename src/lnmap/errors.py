@@ -1,0 +1,65 @@
+"""Every error a user can meet, as one tree.
+
+LnmapError
+├── InputError            something handed in cannot be used
+│   ├── VectorFileError   a file of word vectors
+│   ├── LexiconError      a dictionary, or a seed rule applied to it
+│   ├── OptionError       an option's name or value
+│   └── ModelError        a model folder
+├── OutputError           a result cannot be written
+├── TrainingError         training ran and gave nothing usable
+└── MissingExtraError     an optional dependency is not installed
+
+Messages are one line: what was found, what was expected, what to do.
+"""
+
+from __future__ import annotations
+
+
+class LnmapError(Exception):
+    """Base of all errors raised on purpose by this package."""
+
+    exit_code = 1
+
+
+class InputError(LnmapError):
+    """Something handed in cannot be used."""
+
+    exit_code = 2
+
+
+class VectorFileError(InputError):
+    """A file of word vectors cannot be read."""
+
+
+class LexiconError(InputError):
+    """A dictionary cannot be read, or leaves nothing to train or test on."""
+
+
+class OptionError(InputError):
+    """An option does not exist or its value is not allowed."""
+
+
+class ModelError(InputError):
+    """A model folder is missing, broken or of another version."""
+
+
+class OutputError(LnmapError):
+    """A result cannot be written."""
+
+    exit_code = 3
+
+
+class TrainingError(LnmapError):
+    """Training ran and gave nothing usable."""
+
+    exit_code = 4
+
+
+class MissingExtraError(LnmapError):
+    """An optional dependency is not installed."""
+
+    exit_code = 5
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package!r}; install it with: pip install 'lnmap[{extra}]'")

@@ -1,0 +1,93 @@
+"""Induce: read a dictionary off two mapped vocabularies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from lnmap.errors import OptionError
+from lnmap.normalize import unit
+from lnmap.progress import Progress
+from lnmap.retrieve import MEMORY, NEIGHBOURS, neighbourhood_means, top_k
+
+Mode = Literal["mutual", "forward", "backward", "union"]
+RankBy = Literal["csls", "cosine"]
+MODES: tuple[Mode, ...] = ("mutual", "forward", "backward", "union")
+
+
+@dataclass(frozen=True)
+class Induced:
+    """Induced pairs, best first: rows (m, 2), CSLS scores (m,) and cosines (m,)."""
+
+    rows: Tensor
+    csls: Tensor
+    cosine: Tensor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def head(self, count: int | None) -> Induced:
+        """Keep the best `count` pairs."""
+        return Induced(self.rows[:count], self.csls[:count], self.cosine[:count])
+
+
+def induce(
+    source: Tensor,
+    target: Tensor,
+    *,
+    mode: Mode = "mutual",
+    rank_by: RankBy = "csls",
+    max_rank: int | None = None,
+    pool: int | None = None,
+    neighbours: int = NEIGHBOURS,
+    means: tuple[Tensor, Tensor] | None = None,
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+) -> Induced:
+    """Pair words by CSLS.
+
+    :param source: mapped source vectors (n, c), most frequent word first; `target` likewise (m, c).
+    :param mode: `mutual` keeps pairs that choose each other, `union` those found from either side.
+    :param rank_by: the score that orders the result.
+    :param max_rank: both words of a pair must be among this many most frequent words.
+    :param pool: words that compete and that the neighbourhood means are taken over; None for all.
+    :param means: the two neighbourhood means over the pool, if known already.
+    """
+    if mode not in MODES:
+        raise OptionError(f"unknown induction mode {mode!r}; choose from {', '.join(MODES)}")
+    source, target = unit(source[:pool]), unit(target[:pool])
+    kwargs: dict[str, Any] = {"memory": memory, "progress": progress}
+    if means is None:
+        means = (
+            neighbourhood_means(source, target, neighbours, **kwargs),
+            neighbourhood_means(target, source, neighbours, **kwargs),
+        )
+    r_source, r_target = means
+    forward = backward = None
+    if mode != "backward":
+        forward = top_k(source[:max_rank], target, 1, r_target / -2, title="inducing", **kwargs)[1][:, 0]
+    if mode != "forward":
+        backward = top_k(target[:max_rank], source, 1, r_source / -2, title="inducing", **kwargs)[1][:, 0]
+    rows = _combine(forward, backward, mode, min(max_rank or len(source), len(source)), max_rank or len(target))
+    cosine = (source[rows[:, 0]] * target[rows[:, 1]]).sum(dim=1)
+    csls = 2 * cosine - r_source[rows[:, 0]] - r_target[rows[:, 1]]
+    order = torch.argsort(csls if rank_by == "csls" else cosine, descending=True, stable=True)
+    return Induced(rows[order], csls[order], cosine[order])
+
+
+def _combine(forward: Tensor | None, backward: Tensor | None, mode: Mode, n: int, m: int) -> Tensor:
+    """Pairs (k, 2) by mode from best targets `forward` (n,) and best sources `backward` (m,), cut to rank n and m."""
+    sides = []
+    if forward is not None:
+        sides.append(torch.stack([torch.arange(len(forward), device=forward.device), forward], dim=1))
+    if backward is not None:
+        sides.append(torch.stack([backward, torch.arange(len(backward), device=backward.device)], dim=1))
+    pairs = torch.cat(sides)
+    pairs = pairs[(pairs[:, 0] < n) & (pairs[:, 1] < m)]
+    if len(sides) == 1:
+        return pairs
+    unique, counts = pairs.unique(dim=0, return_counts=True)
+    return unique[counts == 2] if mode == "mutual" else unique

@@ -1,0 +1,115 @@
+"""Lexicon: word pairs, the seed rules of the paper, and seeds that need no dictionary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lnmap.embeddings import Embeddings
+from lnmap.errors import LexiconError, OptionError
+
+_RULE = re.compile(r"(?P<count>\d+)(?P<kilo>k?)-(?P<kind>unique|all)")
+
+
+@dataclass(frozen=True, repr=False)
+class Lexicon:
+    """Word pairs (source, target) in file order; one source word may have many targets."""
+
+    pairs: Sequence[tuple[str, str]]
+    origin: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_pairs(cls, pairs: Iterable[tuple[str, str]], **origin: Any) -> Lexicon:
+        """Build from any iterable of two-word tuples."""
+        return cls([(str(source), str(target)) for source, target in pairs], origin)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.pairs)
+
+    def __repr__(self) -> str:
+        return f"Lexicon({len(self):,} pairs, first {list(self.pairs[:3])})"
+
+    def reversed(self) -> Lexicon:
+        """Swap the two sides."""
+        return Lexicon([(target, source) for source, target in self.pairs], {**self.origin, "reversed": True})
+
+    def rows(self, source: Embeddings, target: Embeddings) -> NDArray[np.int64]:
+        """Vocabulary rows of the known pairs, in file order, shape (k, 2)."""
+        found = ((source.find(s), target.find(t)) for s, t in self.pairs)
+        known = [(s, t) for s, t in found if s is not None and t is not None]
+        return np.asarray(known, dtype=np.int64).reshape(-1, 2)
+
+    def take(self, rule: str | None, source: Embeddings, target: Embeddings) -> Lexicon:
+        """Choose seed pairs by a rule: '1k-unique', '5k-all', '300-unique' or 'all'.
+
+        Only pairs whose two words are in the vocabularies count. `unique` keeps a pair when neither of its words was
+        kept before (file order), then the N pairs with the most frequent source words; `all` keeps every pair of the N
+        most frequent source words.
+        """
+        count, unique = parse_rule(rule)
+        rows = self.rows(source, target)
+        if not len(rows):
+            raise LexiconError(
+                f"none of the {len(self):,} pairs has both words in the vocabularies ({_example(self)}); "
+                "check that the dictionary's first column is the source language, and its letter case"
+            )
+        if unique:
+            rows = _one_to_one(rows)
+        rows = rows[np.argsort(rows[:, 0], kind="stable")]
+        if count is not None:
+            kept = np.unique(rows[:, 0])[:count]
+            rows = rows[np.isin(rows[:, 0], kept)]
+        chosen = [(source.words[s], target.words[t]) for s, t in rows]
+        return Lexicon(chosen, {**self.origin, "take": rule or "all", "read": len(self), "taken": len(chosen)})
+
+
+def parse_rule(rule: str | None) -> tuple[int | None, bool]:
+    """Split a seed rule into (number of source words or None, one-to-one?)."""
+    if rule is None or rule == "all":
+        return None, False
+    if rule == "unique":
+        return None, True
+    match = _RULE.fullmatch(rule.lower())
+    if match is None or int(match["count"]) == 0:
+        raise OptionError(f"unknown seed rule {rule!r}; use N-unique or N-all (1k-unique, 5k-all, 300-unique) or all")
+    return int(match["count"]) * (1000 if match["kilo"] else 1), match["kind"] == "unique"
+
+
+def identical_words(source: Embeddings, target: Embeddings) -> Lexicon:
+    """Pair the words that are spelt alike in both languages: a seed without a dictionary."""
+    pairs = [(word, word) for word in source.words if word in target.index]
+    return Lexicon(pairs, {"seed": "identical"})
+
+
+def numerals(source: Embeddings, target: Embeddings) -> Lexicon:
+    """Pair the numerals that stand in both vocabularies (Artetxe et al. 2017)."""
+    pairs = [(word, word) for word in source.words if word.isdecimal() and word in target.index]
+    return Lexicon(pairs, {"seed": "numerals"})
+
+
+SEEDS_WITHOUT_DICTIONARY = {"identical": identical_words, "numerals": numerals}
+
+
+def _one_to_one(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Greedy one-to-one pairs, first come first served."""
+    seen_source: set[int] = set()
+    seen_target: set[int] = set()
+    kept = []
+    for s, t in rows.tolist():
+        if s not in seen_source and t not in seen_target:
+            seen_source.add(s)
+            seen_target.add(t)
+            kept.append((s, t))
+    return np.asarray(kept, dtype=np.int64).reshape(-1, 2)
+
+
+def _example(lexicon: Lexicon) -> str:
+    return "the dictionary is empty" if not len(lexicon) else "the first is {!r} -> {!r}".format(*lexicon.pairs[0])

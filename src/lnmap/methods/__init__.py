@@ -1,0 +1,28 @@
+"""Encode and map: every system behind one contract, and the registry that names them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lnmap.errors import OptionError
+from lnmap.methods.base import Alignment, LinearAlignment, Method
+from lnmap.methods.muse import Muse
+from lnmap.methods.procrustes import Procrustes
+
+METHODS: dict[str, type[Method]] = {method.name: method for method in (Procrustes, Muse)}
+ALIGNMENTS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment,)}
+DEFAULT_METHOD = "procrustes"
+
+
+def make_method(name: str, profile: str | None = None, values: dict[str, Any] | None = None) -> Method:
+    """Build a method by name, from a profile's options and some of the caller's own."""
+    cls = METHODS.get(name)
+    if cls is None:
+        raise OptionError(f"unknown method {name!r}; choose from {', '.join(METHODS)}")
+    options = cls.Options()
+    if profile is not None:
+        if profile not in cls.profiles:
+            known = ", ".join(cls.profiles) or "none"
+            raise OptionError(f"method {name!r} has no profile {profile!r}; its profiles: {known}")
+        options = options.with_values(cls.profiles[profile])
+    return cls(options.with_values(values or {}))

@@ -1,0 +1,167 @@
+"""The one contract of all systems: fit two vocabularies and some pairs, get an alignment."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from lnmap.errors import LexiconError, TrainingError
+from lnmap.normalize import Normalizer
+from lnmap.progress import Progress, Silent
+from lnmap.retrieve import MEMORY
+
+Supervision = Literal["seed", "seed + unaligned words", "none"]
+State = tuple[dict[str, Any], dict[str, Tensor]]  # what JSON holds, what safetensors holds
+
+
+class Checkpoint:
+    """Where a long run leaves its state; this one keeps nothing."""
+
+    def load(self) -> State | None:
+        """Give back the last state saved by the same run, if any."""
+        return None
+
+    def save(self, values: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        """Replace the state; either the old or the new one survives a crash."""
+
+
+@dataclass
+class Run:
+    """What a fit needs besides data and options."""
+
+    seed: int = 0
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    one_way: bool = False
+    memory: int = MEMORY
+    progress: Progress = field(default_factory=Silent)
+    checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    log: list[dict[str, Any]] = field(default_factory=list)
+
+    def record(self, **row: Any) -> None:
+        """Add a row to the training log."""
+        self.log.append(row)
+        self.progress.log(row)
+
+    def generator(self, stream: int = 0) -> torch.Generator:
+        """Give a random generator of this run's own, so that no global state is touched."""
+        return torch.Generator(self.device).manual_seed(self.seed * 1_000_003 + stream)
+
+
+class Alignment(ABC):
+    """What was learnt: takes raw vectors of either language into one space."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
+        """Map raw source vectors (n, d_s); `reverse` asks for the space that target words are translated in."""
+
+    @abstractmethod
+    def map_target(self, y: Tensor, reverse: bool = False) -> Tensor:
+        """Map raw target vectors (n, d_t)."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """Everything needed to rebuild it."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> Alignment:
+        """Rebuild from `state()`."""
+
+    @abstractmethod
+    def to(self, device: torch.device | str) -> Alignment:
+        """Move to a device."""
+
+
+class LinearAlignment(Alignment):
+    """Normalise each side, then multiply it by a matrix: what every system but LNMap learns."""
+
+    kind = "linear"
+
+    def __init__(self, norms: tuple[Normalizer, Normalizer], source: Tensor, target: Tensor) -> None:
+        self.norms, self.source, self.target = norms, source, target
+
+    def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
+        """(n, d_s) -> (n, c)."""
+        return self.norms[0].apply(x) @ self.source
+
+    def map_target(self, y: Tensor, reverse: bool = False) -> Tensor:
+        """(n, d_t) -> (n, c)."""
+        return self.norms[1].apply(y) @ self.target
+
+    def state(self) -> State:
+        """Two recipes, their means, two matrices."""
+        tensors = {"source": self.source, "target": self.target}
+        for side, norm in zip(("source", "target"), self.norms, strict=True):
+            tensors |= {f"norm.{side}.{name}": t for name, t in norm.tensors().items()}
+        return {"recipes": [norm.recipe for norm in self.norms]}, tensors
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> LinearAlignment:
+        """Rebuild from `state()`."""
+        return cls(load_norms(values, tensors), tensors["source"], tensors["target"])
+
+    def to(self, device: torch.device | str) -> LinearAlignment:
+        """Move to a device."""
+        for norm in self.norms:
+            norm.to(device)
+        self.source, self.target = self.source.to(device), self.target.to(device)
+        return self
+
+
+def load_norms(values: dict[str, Any], tensors: dict[str, Tensor]) -> tuple[Normalizer, Normalizer]:
+    """Rebuild the two normalisers of a state."""
+    norms = []
+    for side, recipe in zip(("source", "target"), values["recipes"], strict=True):
+        prefix = f"norm.{side}."
+        norms.append(
+            Normalizer.from_tensors(
+                recipe, {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
+            )
+        )
+    return norms[0], norms[1]
+
+
+class Method(ABC):
+    """One published system. Subclasses say who wrote it, what it needs and how it is trained."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    citation: ClassVar[str]
+    supervision: ClassVar[Supervision] = "seed"
+    orthogonal: ClassVar[bool] = False
+    checkpoints: ClassVar[bool] = False
+    Options: ClassVar[type[Any]]  # a dataclass derived from methods.options.Options
+    profiles: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    def __init__(self, options: Any = None) -> None:
+        self.options: Any = options if options is not None else self.Options()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.options})"
+
+    @abstractmethod
+    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
+        """Learn from raw vectors (n, d_s) and (m, d_t) and seed pairs of rows (k, 2)."""
+
+
+def require_pairs(method: Method, pairs: Tensor, least: int) -> None:
+    """Refuse a seed that is too small for the system."""
+    if len(pairs) < least:
+        raise LexiconError(
+            f"{method.name} needs at least {least} seed pairs with both words in the vocabularies, got {len(pairs)}; "
+            "add pairs, raise --limit, or try --seed-from identical"
+        )
+
+
+def require_finite(method: str, **tensors: Tensor) -> None:
+    """Refuse to hand on a model that holds NaN or infinite values."""
+    for name, tensor in tensors.items():
+        if not torch.isfinite(tensor).all():
+            raise TrainingError(f"{method} diverged: {name} is not finite; try another seed or normalisation")

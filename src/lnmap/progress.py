@@ -1,0 +1,51 @@
+"""Progress and log rows, as the library reports them; the command line decides how they look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+
+class Task(Protocol):
+    """One running piece of work."""
+
+    def advance(self, amount: float = 1) -> None:
+        """Say that `amount` more of the total is done."""
+
+
+class Progress(Protocol):
+    """Where work in progress is reported."""
+
+    def task(self, title: str, total: float | None) -> Any:
+        """Open a context manager that yields a Task."""
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Take one row of a training log."""
+
+    def note(self, message: str) -> None:
+        """Take one sentence for the user: a warning, or what was done instead."""
+
+
+class _SilentTask:
+    def advance(self, amount: float = 1) -> None:
+        pass
+
+
+class Silent:
+    """Report nothing; keep the notes, so that a caller may still show them."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    @contextmanager
+    def task(self, title: str, total: float | None) -> Iterator[Task]:
+        """Yield a task that ignores what it is told."""
+        yield _SilentTask()
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Drop the row."""
+
+    def note(self, message: str) -> None:
+        """Keep the message."""
+        self.notes.append(message)

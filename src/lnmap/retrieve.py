@@ -1,0 +1,195 @@
+"""Retrieve: exact nearest neighbours between two vocabularies, in blocks, on any device.
+
+Every criterion here ranks the candidates of a query by `cosine + bias[candidate]`:
+
+* cosine             bias 0
+* CSLS               bias -r(candidate)/2, score 2 cos - r(query) - r(candidate)   (Conneau et al. 2018)
+* inverted softmax   bias -logsumexp_query(beta cos)/beta                          (Smith et al. 2017)
+
+so one search serves all of them, and the score matrix is never held as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from lnmap.errors import OptionError
+from lnmap.normalize import unit
+from lnmap.progress import Progress, Silent
+
+Criterion = Literal["csls", "cosine", "isf"]
+CRITERIA: tuple[Criterion, ...] = ("csls", "cosine", "isf")
+NEIGHBOURS = 10  # k of CSLS in all the papers
+MEMORY = 512 << 20  # bytes one block of scores may take
+_BETA = 30.0  # temperature of the inverted softmax, as in MUSE
+_GROUP = 64  # candidates a group: a row's top-k lies in its k groups of largest maximum
+_MAX_ROWS = 1024
+
+
+def score_blocks(
+    queries: Tensor,
+    candidates: Tensor,
+    bias: Tensor | None = None,
+    *,
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+    title: str = "scoring",
+) -> Iterator[tuple[int, Tensor]]:
+    """Yield (first row, scores of shape (b, n)); the tensor is reused by the next block."""
+    n = len(candidates)
+    rows = max(1, min(_MAX_ROWS, len(queries), memory // (n * queries.element_size() * 5 // 4)))
+    buffer = queries.new_empty(rows, n)
+    with (progress or Silent()).task(title, len(queries)) as task:
+        for start in range(0, len(queries), rows):
+            block = queries[start : start + rows]
+            scores = torch.mm(block, candidates.T, out=buffer[: len(block)])
+            yield start, scores if bias is None else scores.add_(bias)
+            task.advance(len(block))
+
+
+def top_k(
+    queries: Tensor,
+    candidates: Tensor,
+    k: int,
+    bias: Tensor | None = None,
+    *,
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+    title: str = "searching",
+) -> tuple[Tensor, Tensor]:
+    """Find the k best candidates of each query by `query . candidate + bias`.
+
+    :param queries: shape (m, d).
+    :param candidates: shape (n, d).
+    :param bias: shape (n,), added to every query's scores.
+    :return: scores and candidate rows, both of shape (m, min(k, n)), best first.
+    """
+    k = min(k, len(candidates))
+    values = queries.new_empty(len(queries), k)
+    rows = torch.empty(len(queries), k, dtype=torch.long, device=queries.device)
+    for start, scores in score_blocks(queries, candidates, bias, memory=memory, progress=progress, title=title):
+        stop = start + len(scores)
+        values[start:stop], rows[start:stop] = _row_top_k(scores, k)
+    return values, rows
+
+
+def neighbourhood_means(
+    queries: Tensor,
+    candidates: Tensor,
+    k: int = NEIGHBOURS,
+    *,
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+    title: str = "neighbourhoods",
+) -> Tensor:
+    """Mean score of each query's k nearest candidates: r of CSLS, shape (m,)."""
+    return top_k(queries, candidates, k, memory=memory, progress=progress, title=title)[0].mean(dim=1)
+
+
+def best_ranks(
+    queries: Tensor, candidates: Tensor, gold: Tensor, bias: Tensor | None = None, *, memory: int = MEMORY
+) -> Tensor:
+    """Rank (0 = first) of each query's best gold candidate among all candidates.
+
+    :param gold: candidate rows of shape (m, g), padded with -1. Among equal scores the earlier row goes first.
+    """
+    ranks = torch.empty(len(queries), dtype=torch.long, device=queries.device)
+    columns = torch.arange(len(candidates), device=queries.device)
+    for start, scores in score_blocks(queries, candidates, bias, memory=memory // 2):
+        wanted = gold[start : start + len(scores)]  # (b, g)
+        found = scores.gather(1, wanted.clamp_min(0)).masked_fill(wanted < 0, -torch.inf)
+        best, which = found.max(dim=1, keepdim=True)  # (b, 1)
+        row = wanted.gather(1, which)
+        ahead = (scores > best) | ((scores == best) & (columns < row))
+        ranks[start : start + len(scores)] = ahead.sum(dim=1)
+    return ranks
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Candidates of some queries, best first: rows, scores by the criterion, and cosines, all of shape (m, k)."""
+
+    rows: Tensor
+    scores: Tensor
+    cosines: Tensor
+
+
+class BilingualSpace:
+    """Two vocabularies in one space, ready to be searched from the source side.
+
+    :param source: mapped source vectors (n, c); scaled to length one here.
+    :param target: mapped target vectors (m, c).
+    :param means: the CSLS neighbourhood means (n,) and (m,), if they are known already.
+    """
+
+    def __init__(
+        self,
+        source: Tensor,
+        target: Tensor,
+        *,
+        neighbours: int = NEIGHBOURS,
+        memory: int = MEMORY,
+        means: tuple[Tensor, Tensor] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.source, self.target = unit(source), unit(target)
+        self.neighbours, self.memory, self.progress = neighbours, memory, progress or Silent()
+        self._means = means
+
+    @property
+    def means(self) -> tuple[Tensor, Tensor]:
+        """CSLS neighbourhood means of the source words (n,) and of the target words (m,)."""
+        if self._means is None:
+            self._means = self._mean(self.source, self.target), self._mean(self.target, self.source)
+        return self._means
+
+    def search(self, queries: Tensor, k: int = 1, criterion: Criterion = "csls") -> Hits:
+        """Find the k best targets of mapped source vectors (q, c)."""
+        queries = unit(queries)
+        bias = self.bias(criterion)
+        scores, rows = top_k(queries, self.target, k, bias, memory=self.memory, progress=self.progress)
+        cosines = scores if bias is None else scores - bias[rows]
+        if criterion == "csls":
+            scores = 2 * scores - self._mean(queries, self.target)[:, None]
+        return Hits(rows, scores, cosines)
+
+    def ranks(self, rows: Tensor, gold: Tensor, criterion: Criterion = "csls") -> Tensor:
+        """Rank of the best gold target of each source row; `gold` is padded with -1."""
+        return best_ranks(self.source[rows], self.target, gold, self.bias(criterion), memory=self.memory)
+
+    def bias(self, criterion: Criterion) -> Tensor | None:
+        """What the criterion adds to the cosine of each target."""
+        if criterion == "cosine":
+            return None
+        if criterion == "csls":
+            return self.means[1] / -2
+        if criterion == "isf":
+            blocks = score_blocks(self.target, self.source, memory=self.memory // 2)
+            return torch.cat([(scores * _BETA).logsumexp(dim=1) / -_BETA for _, scores in blocks])
+        raise OptionError(f"unknown retrieval criterion {criterion!r}; choose from {', '.join(CRITERIA)}")
+
+    def _mean(self, queries: Tensor, candidates: Tensor) -> Tensor:
+        return neighbourhood_means(queries, candidates, self.neighbours, memory=self.memory, progress=self.progress)
+
+
+def _row_top_k(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Exact top-k of each row; about one tenth of torch.topk's time on long rows."""
+    b, n = scores.shape
+    whole = n // _GROUP * _GROUP
+    if whole < 4 * _GROUP * k:
+        top = scores.topk(k, dim=1)
+        return top.values, top.indices
+    groups = scores[:, :whole].unflatten(1, (-1, _GROUP))  # (b, n/G, G)
+    best = groups.amax(dim=2).topk(k, dim=1).indices  # (b, k)
+    inside = groups.gather(1, best[:, :, None].expand(-1, -1, _GROUP)).flatten(1)  # (b, kG)
+    columns = (best[:, :, None] * _GROUP + torch.arange(_GROUP, device=scores.device)).flatten(1)
+    if whole < n:
+        inside = torch.cat([inside, scores[:, whole:]], dim=1)
+        columns = torch.cat([columns, torch.arange(whole, n, device=scores.device).expand(b, -1)], dim=1)
+    top = inside.topk(k, dim=1)
+    return top.values, columns.gather(1, top.indices)

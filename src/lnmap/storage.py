@@ -1,0 +1,76 @@
+"""Writing that never leaves half a file: everything goes to a temporary name first and is renamed when whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lnmap.errors import OutputError
+
+TEMPORARY = ".lnmap-partial-"
+
+
+@contextmanager
+def writing(what: str, path: Path) -> Iterator[None]:
+    """Turn the operating system's refusals into one clear line."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OutputError(
+            f"cannot write {what} to {path}: {reason}; nothing that was there has been changed"
+        ) from error
+
+
+@contextmanager
+def atomic_file(path: Path, mode: str = "wb", **kwargs: Any) -> Iterator[Any]:
+    """Open a temporary file beside `path`; on success it takes the name `path`, on failure it is removed."""
+    path = Path(path)
+    with writing("the file", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=TEMPORARY, suffix=path.suffix, dir=path.parent)
+        try:
+            os.chmod(name, 0o666 & ~_umask())
+            with os.fdopen(handle, mode, **kwargs) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside `path` that takes its name on success; an existing `path` must not exist."""
+    path = Path(path)
+    with writing("the folder", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=path.parent))
+        try:
+            os.chmod(work, 0o777 & ~_umask())
+            yield work
+            os.rename(work, path)
+        except BaseException:
+            shutil.rmtree(work, ignore_errors=True)
+            raise
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON object a person can read, whole or not at all."""
+    with atomic_file(path, "w", encoding="utf-8") as file:
+        json.dump(value, file, indent=1, ensure_ascii=True)
+        file.write("\n")
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
