@@ -1,0 +1,52 @@
+# `make demo` and `make test` need nothing but Python 3.11 or newer: each makes .venv when it is missing.
+PYTHON ?= python3
+WORKERS ?= 2
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
+LOCK := pyproject.toml constraints.txt
+INSTALL := $(PIP) install --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
+
+demo: $(VENV)/.stamp  ## align the bundled English-French pair, score it, translate ten words
+	@$(BIN)/lnmap demo
+
+test: lint  ## everything that must pass: ruff, mypy, pytest
+	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+
+lint: $(VENV)/.stamp-dev  ## ruff and mypy
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+format: $(VENV)/.stamp-dev  ## let ruff rewrite the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: $(VENV)/.stamp-dev  ## say how to run the benchmarks
+	@echo "Each program in benchmarks/ prints one table; benchmarks/README.md holds what they printed:"
+	@for program in benchmarks/*.py; do echo "  $(BIN)/python $$program"; done
+
+clean:  ## remove .venv and everything built
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The build backend is installed first, so that it is pinned like everything else (no build isolation).
+$(BIN)/hatchling: $(LOCK)
+	@echo "making $(VENV) (a few minutes the first time)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(INSTALL) pip hatchling editables
+	@touch $@
+
+$(VENV)/.stamp: $(BIN)/hatchling $(LOCK)
+	@$(INSTALL) --no-build-isolation --editable '.[fast]'
+	@touch $@
+
+$(VENV)/.stamp-dev: $(BIN)/hatchling $(LOCK)
+	@$(INSTALL) --no-build-isolation --editable '.[fast,gensim]' --group dev
+	@touch $@ $(VENV)/.stamp
