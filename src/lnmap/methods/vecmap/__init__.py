@@ -1,0 +1,5 @@
+"""The VecMap family: `mapping` the multi-step map, `learning` the self-learning loop, `presets` the five systems."""
+
+from lnmap.methods.vecmap.presets import Artetxe2017, Artetxe2018Aaai, Artetxe2018Acl, VecmapSemi, VecmapSup
+
+__all__ = ["Artetxe2017", "Artetxe2018Aaai", "Artetxe2018Acl", "VecmapSemi", "VecmapSup"]

@@ -1,0 +1,188 @@
+"""Self-learning (Artetxe et al. 2017; Artetxe et al. 2018, ACL): map, induce a dictionary, map with it, and so on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from lnmap.errors import InputError
+from lnmap.methods.base import Run
+from lnmap.methods.options import Options, option
+from lnmap.methods.procrustes import rotation
+from lnmap.normalize import RENORM, Normalizer
+from lnmap.retrieve import score_blocks
+
+Direction = Literal["union", "forward"]
+LEAST_WORDS = 100  # below this the shape of a vocabulary says nothing
+_MAX_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class SelfLearningOptions(Options):
+    """Options of the self-learning loop."""
+
+    words: int = option(20_000, "most frequent words of each language the loop works on; 0 for all", low=0)
+    neighbours: int = option(10, "k of CSLS in the loop; 0 for plain dot products", low=0)
+    direction: str = option("union", "induce from both sides and concatenate, or from the source", ("union", "forward"))
+    keep: float = option(0.1, "probability that a score survives dropout, at the start", low=1e-3)
+    keep_growth: float = option(2.0, "what that probability is multiplied by when progress stops", low=1.01)
+    patience: int = option(50, "iterations without improvement that end a stage", low=1)
+    threshold: float = option(1e-6, "the least gain of the mean similarity that counts as improvement", low=0)
+    max_iterations: int = option(2000, "upper bound of all iterations together", low=1)
+    schedule: str = option(
+        "fast",
+        "fast: the stochastic stages on fewer words with less patience; original: as published",
+        ("fast", "original"),
+    )
+    fast_words: int = option(4000, "words of each language in the stochastic stages of the fast schedule", low=1)
+    fast_patience: int = option(10, "patience of those stages", low=1)
+    fast_finish: int = option(10, "most iterations on all `words`, without dropout, that end the fast schedule", low=1)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stretch of the loop with one vocabulary size and one dropout."""
+
+    words: int
+    keep: float
+    patience: int
+    longest: int
+
+
+def stages(options: SelfLearningOptions, largest: int) -> list[Stage]:
+    """Lay out the loop for vocabularies of at most `largest` words."""
+    words = min(options.words or largest, largest)
+    keeps = [min(options.keep, 1.0)]
+    while keeps[-1] < 1:
+        keeps.append(min(1.0, keeps[-1] * options.keep_growth))
+    plan = [Stage(words, keep, options.patience, options.max_iterations) for keep in keeps]
+    if options.schedule == "fast" and len(plan) > 1 and options.fast_words < words:
+        small = [replace(s, words=options.fast_words, patience=options.fast_patience) for s in plan]
+        plan = [*small, replace(plan[-1], patience=1, longest=options.fast_finish)]
+    return plan
+
+
+class Similarities:
+    """Dot products of x (n, d) and z (m, d) in blocks of rows; held as a whole if that takes half of `memory`."""
+
+    def __init__(self, x: Tensor, z: Tensor, memory: int) -> None:
+        self.x, self.z, self.memory = x, z, memory
+        self.held = x @ z.T if len(x) * len(z) * x.element_size() <= memory // 2 else None
+
+    def blocks(self, backward: bool, bias: Tensor | None = None) -> Iterator[tuple[int, Tensor]]:
+        """Yield (first row, scores + bias) of the source words, or of the target words if `backward`.
+
+        With a bias, the block may be overwritten.
+        """
+        if self.held is None:
+            sides = (self.z, self.x) if backward else (self.x, self.z)
+            yield from score_blocks(*sides, bias, memory=self.memory // 4)
+            return
+        matrix = self.held.T if backward else self.held
+        n, m = matrix.shape
+        rows = max(1, min(_MAX_ROWS, n, self.memory // (8 * m * matrix.element_size())))
+        for start in range(0, n, rows):
+            block = matrix[start : start + rows]
+            yield start, block.contiguous() if bias is None else block + bias
+
+    def nearest(self, backward: bool, k: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Row of the best candidate of each word, its score, and the mean of the k best scores."""
+        best, scores, means = [], [], []
+        for _, block in self.blocks(backward):
+            top, row = block.max(dim=1)
+            best.append(row)
+            scores.append(top)
+            means.append(block.topk(min(k, block.shape[1]), dim=1, sorted=False).values.mean(dim=1) if k > 1 else top)
+        return torch.cat(best), torch.cat(scores), torch.cat(means)
+
+    def choose(self, backward: bool, bias: Tensor, keep: float, generator: torch.Generator) -> Tensor:
+        """Row of each word's best candidate by score + bias, after dropout sets each to 0 with probability 1 - keep."""
+        chosen = []
+        for _, block in self.blocks(backward, bias):
+            if keep < 1:
+                block.masked_fill_(dropped(block, keep, generator), 0.0)
+            chosen.append(block.max(dim=1).indices)
+        return torch.cat(chosen)
+
+
+def dropped(block: Tensor, keep: float, generator: torch.Generator) -> Tensor:
+    """Boolean mask of the shape of `block`, true with probability 1 - keep (to 16 bits)."""
+    longs = torch.empty(-(-block.numel() // 4), dtype=torch.int64, device=block.device)
+    longs.random_(-(2**63), None, generator=generator)
+    shorts = longs.view(torch.int16)[: block.numel()].view_as(block)  # uniform over -2^15 .. 2^15 - 1
+    return shorts >= round(keep * 2**16) - 2**15
+
+
+def induce_pairs(
+    x: Tensor, z: Tensor, options: SelfLearningOptions, keep: float, generator: torch.Generator, memory: int
+) -> tuple[Tensor, float]:
+    """Dictionary rows (k, 2) of mapped words x (n, d), z (m, d), and the objective: the mean best similarity.
+
+    Scores are x.z - r(candidate)/2 with r the mean of the candidate's k nearest (CSLS; the other half does not change
+    the best candidate). The objective is taken before CSLS and before dropout.
+    """
+    similarities = Similarities(x, z, memory)
+    k, union = options.neighbours, options.direction == "union"
+    forward, best, r_x = similarities.nearest(False, k)
+    objective, backward, r_z = best.mean(), None, None
+    if union or k:
+        backward, best, r_z = similarities.nearest(True, k)
+        objective = (objective + best.mean()) / 2 if union else objective
+    if k or keep < 1:
+        none = x.new_zeros(())
+        forward = similarities.choose(False, none if not k or r_z is None else r_z / -2, keep, generator)
+        backward = similarities.choose(True, r_x / -2 if k else none, keep, generator) if union else None
+    pairs = torch.stack([torch.arange(len(x), device=x.device), forward], dim=1)
+    if union and backward is not None:
+        pairs = torch.cat([pairs, torch.stack([backward, torch.arange(len(z), device=x.device)], dim=1)])
+    return pairs, float(objective)
+
+
+def self_learn(x: Tensor, z: Tensor, pairs: Tensor, options: SelfLearningOptions, run: Run) -> Tensor:
+    """Grow a dictionary (k, 2) of the normalised vocabularies x (n, d_s), z (m, d_t) and return the last one."""
+    generator = run.generator()
+    iteration, best, words = 0, -torch.inf, 0
+    with run.progress.task("self-learning", None) as task:
+        for stage in stages(options, max(len(x), len(z))):
+            best = best if stage.words == words else -torch.inf
+            words, waited = stage.words, 0
+            for _ in range(min(stage.longest, options.max_iterations - iteration)):
+                w = rotation(x[pairs[:, 0]], z[pairs[:, 1]])
+                pairs, objective = induce_pairs(x[:words] @ w, z[:words], options, stage.keep, generator, run.memory)
+                iteration += 1
+                run.record(iteration=iteration, words=words, keep=stage.keep, objective=objective)
+                task.advance()
+                improved = objective - best >= options.threshold
+                best, waited = (objective, 0) if improved else (best, waited + 1)
+                if waited >= stage.patience:
+                    break
+    if iteration >= options.max_iterations:
+        run.progress.note(f"self-learning stopped at its limit of {iteration} iterations (option max_iterations)")
+    return pairs
+
+
+def similarity_signatures(x: Tensor) -> Tensor:
+    """Sorted rows (n, n) of the square root of the similarity matrix of x (n, d), normalised.
+
+    The square root of x x^T is U S U^T with U S V^T = SVD(x), that is (x V S^-1/2)(x V S^-1/2)^T.
+    """
+    rows = x.double()
+    squares, v = torch.linalg.eigh(rows.T @ rows)
+    kept = squares > squares[-1] * 1e-12
+    half = (rows @ v[:, kept] / squares[kept] ** 0.25).to(x.dtype)  # (n, rank)
+    return Normalizer(RENORM).fit((half @ half.T).sort(dim=1).values)
+
+
+def initial_pairs(x: Tensor, z: Tensor, words: int, options: SelfLearningOptions, run: Run) -> Tensor:
+    """Dictionary (2n, 2) from the shape of the two spaces alone: words with like similarity distributions are paired."""
+    n = min(len(x), len(z), words)
+    if n < LEAST_WORDS:
+        raise InputError(f"alignment without a seed needs {LEAST_WORDS} words in each language, got {n}; raise --limit")
+    if n < words:
+        run.progress.note(f"the first dictionary is read off {n} words instead of {words}: the vocabulary has no more")
+    sides = similarity_signatures(x[:n]), similarity_signatures(z[:n])
+    return induce_pairs(*sides, replace(options, direction="union"), 1.0, run.generator(), run.memory)[0]
