@@ -1,0 +1,173 @@
+"""The architecture as tests: what each part may import, what the core may need, and what nobody may use."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lnmap
+
+ROOT = Path(lnmap.__file__).parent
+MODULES = sorted(ROOT.rglob("*.py"))
+FRONT = "lnmap"  # lnmap/__init__.py, the public names
+
+# Each part, and the parts it may import besides itself. Lower parts come first: a part may only name parts above it.
+PARTS = {
+    "errors": "",
+    "version": "",
+    "progress": "",
+    "storage": "errors",
+    "embeddings": "errors",
+    "lexicon": "errors embeddings",
+    "io": "errors version progress storage embeddings lexicon",
+    "data": "errors progress storage embeddings lexicon io",
+    "normalize": "errors embeddings",
+    "retrieve": "errors progress normalize",
+    "induce": "errors progress embeddings lexicon normalize retrieve",
+    "methods": "errors progress embeddings lexicon normalize retrieve induce",
+    "evaluate": "errors progress embeddings lexicon normalize retrieve induce",
+    "isometry": "errors progress embeddings lexicon normalize retrieve",
+    "model": "errors version progress storage embeddings lexicon io normalize retrieve induce methods evaluate isometry",
+    "folder": "errors version progress storage embeddings lexicon io methods model",
+    "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve induce methods evaluate "
+    "isometry model folder",
+    FRONT: "errors version embeddings lexicon io data methods evaluate isometry model folder pipeline",
+}
+# The front doors know everything below them.
+for front_door in ("experiments", "report", "cli", "web", "__main__"):
+    PARTS[front_door] = " ".join(PARTS)
+
+CORE = set(
+    "errors version progress storage embeddings lexicon normalize retrieve induce methods evaluate isometry".split()
+)
+CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
+OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub"]
+
+UNSAFE_IMPORTS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+UNSAFE_CALLS = {"eval", "exec", "torch.load", "yaml.load", "os.system", "os.popen"}
+UNSAFE_SWITCHES = {"shell", "allow_pickle"}
+
+
+def identify(path: Path) -> str:
+    return str(path.relative_to(ROOT.parent))
+
+
+def part_of(path: Path) -> str:
+    """Name the part that a file belongs to: its folder or module right below the package."""
+    first = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    return FRONT if first == "__init__" else first
+
+
+def imports(path: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield (line, absolute dotted name) of every import, at the top of the module or inside a function."""
+    package = [ROOT.name, *path.relative_to(ROOT).parts[:-1]]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *(node.module or "").split(".")]).strip(".")
+            yield from ((node.lineno, f"{module}.{alias.name}") for alias in node.names)
+
+
+def imported_part(name: str) -> str:
+    """Name the part that `lnmap.x.y` lies in; public names of the package itself belong to its front."""
+    second = name.split(".")[1] if "." in name else ""
+    return second if (ROOT / second).is_dir() and second or (ROOT / f"{second}.py").is_file() else FRONT
+
+
+@pytest.fixture(params=MODULES, ids=identify)
+def module(request) -> tuple[Path, ast.Module]:
+    return request.param, ast.parse(request.param.read_text(encoding="utf-8"))
+
+
+def test_table_is_ordered():
+    above: set[str] = set()
+    for part, allowed in PARTS.items():
+        assert set(allowed.split()) <= above, f"{part} may only import parts listed above it"
+        above.add(part)
+    assert not {"evaluate", "data"} & set(PARTS["methods"].split()), "no method may see a test dictionary"
+
+
+def test_part_is_known():
+    unknown = {part_of(path) for path in MODULES} - set(PARTS)
+    assert not unknown, f"new parts {sorted(unknown)}: add them to PARTS in {Path(__file__).name}, lower parts first"
+
+
+def test_lower_never_imports_higher(module):
+    path, tree = module
+    part = part_of(path)
+    allowed = {part, *PARTS.get(part, "").split()}
+    wrong = [
+        f"line {line}: {name}"
+        for line, name in imports(path, tree)
+        if name.split(".")[0] == "lnmap" and imported_part(name) not in allowed
+    ]
+    assert not wrong, f"{part} may import {sorted(allowed)} only; {wrong}"
+
+
+def test_core_needs_only_torch_numpy_safetensors(module):
+    path, tree = module
+    if part_of(path) not in CORE:
+        return
+    wrong = [
+        f"line {line}: {name}"
+        for line, name in imports(path, tree)
+        if name.split(".")[0] not in CORE_NEEDS | sys.stdlib_module_names
+    ]
+    assert not wrong, f"the core must run where nothing else can be installed; {wrong}"
+
+
+def test_nothing_unsafe(module):
+    path, tree = module
+    found = [f"line {line}: import {name}" for line, name in imports(path, tree) if UNSAFE_IMPORTS & {*name.split(".")}]
+    found += [f"line {line}: import {name}" for line, name in imports(path, tree) if name in UNSAFE_CALLS]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if ast.unparse(node.func) in UNSAFE_CALLS:
+                found.append(f"line {node.lineno}: {ast.unparse(node.func)}()")
+            for keyword in node.keywords:
+                off = isinstance(keyword.value, ast.Constant) and not keyword.value.value
+                if keyword.arg in UNSAFE_SWITCHES and not off:
+                    found.append(f"line {node.lineno}: {keyword.arg}=")
+    assert not found
+
+
+def test_import_without_optional_packages():
+    program = f"""
+        import sys
+
+        class Blocked:
+            def find_spec(self, name, path=None, target=None):
+                if name.partition(".")[0] in {OPTIONAL!r}:
+                    raise ModuleNotFoundError(f"No module named {{name!r}} (blocked)", name=name)
+
+        sys.meta_path.insert(0, Blocked())
+        import lnmap
+        from lnmap import data, evaluate, io, methods, pipeline
+        print(len(lnmap.__all__))
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) == len(lnmap.__all__)
+
+
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("import a.b, c", ["a.b", "c"]),
+        ("def f():\n    from lnmap.data import x", ["lnmap.data.x"]),
+        ("from . import base\nfrom .base import Run\nfrom ..errors import E", None),
+    ],
+)
+def test_imports_are_found_wherever_they_stand(code, names):
+    found = [name for _, name in imports(ROOT / "methods" / "x.py", ast.parse(code))]
+    assert found == (names or ["lnmap.methods.base", "lnmap.methods.base.Run", "lnmap.errors.E"])
