@@ -1,0 +1,66 @@
+"""Reading policies: what a loader does to the words and vectors it meets."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
+
+from lnmap.errors import OptionError
+
+ZeroPolicy = Literal["patch", "keep"]
+Dedupe = Literal["first", "error"]
+LimitCounts = Literal["words", "lines"]
+
+ZERO_PATCH = 0.01
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Say how words and vectors are taken from a file.
+
+    :param lowercase: lower-case every word before anything else.
+    :param dedupe: of words that occur more than once keep the `first`, or raise an `error`.
+    :param zero_policy: `patch` puts 0.01 into the first coordinate of a zero vector, `keep` leaves it.
+    :param limit: read no more than this many words or lines; None reads all.
+    :param limit_counts: whether `limit` counts the distinct `words` kept or the `lines` of the file.
+    """
+
+    lowercase: bool = True
+    dedupe: Dedupe = "first"
+    zero_policy: ZeroPolicy = "patch"
+    limit: int | None = None
+    limit_counts: LimitCounts = "words"
+
+    def __post_init__(self) -> None:
+        """Refuse values that no reader knows."""
+        for name, allowed in (("dedupe", Dedupe), ("zero_policy", ZeroPolicy), ("limit_counts", LimitCounts)):
+            if getattr(self, name) not in get_args(allowed):
+                choices = " or ".join(get_args(allowed))
+                raise OptionError(f"{name} cannot be {getattr(self, name)!r}; use {choices}")
+        if self.limit is not None and (isinstance(self.limit, bool) or int(self.limit) < 1):
+            raise OptionError(f"a limit of {self.limit} words leaves no vocabulary; give 1 or more, or none for all")
+
+    @property
+    def name(self) -> str:
+        """Give the name of the preset these options are, whatever the limit."""
+        bare = replace(self, limit=None)
+        return next((name for name, preset in POLICIES.items() if preset == bare), "custom")
+
+    def record(self) -> dict[str, Any]:
+        """Give what results record of the options."""
+        return {"policy": self.name, **asdict(self)}
+
+
+POLICIES = {
+    "muse": ReadOptions(),
+    "vecmap": ReadOptions(lowercase=False, zero_policy="keep", limit_counts="lines"),
+}
+
+
+def resolve(policy: str | ReadOptions, limit: int | None = None) -> ReadOptions:
+    """Turn a preset's name, or options, and a limit into options."""
+    if isinstance(policy, str):
+        if policy not in POLICIES:
+            raise OptionError(f"unknown reading policy {policy!r}; use one of: {', '.join(POLICIES)}")
+        policy = POLICIES[policy]
+    return policy if limit is None else replace(policy, limit=limit)
