@@ -1,4 +1,4 @@
-# `make demo` and `make test` need nothing but Python 3.11 or newer: each makes .venv when it is missing.
+# `make demo` and `make test` need nothing but Python 3.11 to 3.13: each makes .venv when it is missing.
 PYTHON ?= python3
 WORKERS ?= 2
 VENV := .venv
@@ -38,7 +38,9 @@ clean:  ## remove .venv and everything built
 
 # The build backend is installed first, so that it is pinned like everything else (no build isolation).
 $(BIN)/hatchling: $(LOCK)
-	@echo "making $(VENV) (a few minutes the first time)"
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || \
+		{ echo "$(PYTHON) is not Python 3.11, 3.12 or 3.13; name one of them: make PYTHON=python3.11"; exit 1; }
+	@echo "installing into $(VENV) (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(INSTALL) pip hatchling editables
 	@touch $@

@@ -77,8 +77,9 @@ def test_licences_lie_beside_the_data():
         assert line in (FOLDER / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("reverse", "floor"), [(False, 0.0), (True, 0.0)], ids=["en-fr", "fr-en"])
+@pytest.mark.parametrize(("reverse", "floor"), [(False, 70.9), (True, 71.5)], ids=["en-fr", "fr-en"])
 def test_procrustes_translates(pair, reverse, floor):
+    """Measured: 71.9 and 72.5; the floor is one point below."""
     source, target, train, test = (
         pair.source,
         pair.target,
@@ -97,7 +98,7 @@ def test_procrustes_translates(pair, reverse, floor):
 
 
 def test_tokens_that_are_no_words(script):
-    words = "cat été aujourd'hui peut-être n’t œuvre日本".split()
+    words = ["cat", "été", "aujourd'hui", "peut-être", "n’t", "œuvre日本"]
     others = ["</s>", ".", "'s", "l'", "-il", "2020", "1st", "covid-19", "u.s.", "_", "a_b", "--", "", "a b", "�"]
     assert [token for token in [*words, *others] if script.is_word(token)] == words
 
