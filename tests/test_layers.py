@@ -34,7 +34,8 @@ PARTS = {
     "evaluate": "errors progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors progress embeddings lexicon normalize retrieve",
     "model": "errors version progress storage embeddings lexicon io normalize retrieve induce methods evaluate",
-    "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve methods model",
+    "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve induce methods "
+    "evaluate isometry model",
     FRONT: "errors version embeddings lexicon io data methods evaluate isometry model pipeline",
 }
 SAME_PART = {"folder": "model"}  # a model and its files on the disk: two modules that may call each other
