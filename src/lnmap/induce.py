@@ -39,7 +39,7 @@ def induce(
     target: Tensor,
     *,
     mode: Mode = "mutual",
-    rank_by: RankBy = "csls",
+    rank_by: RankBy | str = "csls",
     max_rank: int | None = None,
     pool: int | None = None,
     neighbours: int = NEIGHBOURS,

@@ -81,13 +81,13 @@ class Whiten(Step):
 
     def fit(self, x: Tensor) -> None:
         """Keep the whitening matrix and its inverse, both of shape (d, d)."""
-        moment = (x.T @ x / len(x)).double()
+        moment = (x.T @ x / len(x)).cpu().double()
         values, vectors = torch.linalg.eigh(moment)
         floor = values.max() * 1e-10
         scale = torch.where(values > floor, values, torch.ones_like(values)).sqrt()
         self.tensors = {
-            "matrix": (vectors / scale @ vectors.T).to(x.dtype),
-            "inverse": (vectors * scale @ vectors.T).to(x.dtype),
+            "matrix": (vectors / scale @ vectors.T).to(x),
+            "inverse": (vectors * scale @ vectors.T).to(x),
         }
 
     def apply(self, x: Tensor) -> Tensor:

@@ -74,3 +74,27 @@ def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
     return mask
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold `folder` for this process; a second one that wants it is refused, a killed one lets go."""
+    with writing("the output", folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        _flock(handle, folder)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _flock(handle: int, folder: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows: no advisory locks; the atomic renames still keep the folder whole
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise OutputError(f"{folder} is being written by another run; wait for it or choose another --out") from None

@@ -6,11 +6,13 @@ from typing import Any
 
 from lnmap.errors import OptionError
 from lnmap.methods.base import Alignment, LinearAlignment, Method
+from lnmap.methods.lnmap import LNMap
+from lnmap.methods.lnmap.alignment import LatentAlignment
 from lnmap.methods.muse import Muse
 from lnmap.methods.procrustes import Procrustes
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (Procrustes, Muse)}
-ALIGNMENTS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment,)}
+METHODS: dict[str, type[Method]] = {method.name: method for method in (LNMap, Procrustes, Muse)}
+ALIGNMENTS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment, LatentAlignment)}
 DEFAULT_METHOD = "procrustes"
 
 

@@ -18,8 +18,9 @@ def rotation(x: Tensor, y: Tensor) -> Tensor:
 
     For unequal dimensions W has orthonormal rows or columns, shape (d_s, d_t).
     """
-    u, _, vt = torch.linalg.svd((x.T @ y).double(), full_matrices=False)
-    return (u @ vt).to(x.dtype)
+    # On the CPU in double precision: d x d is small, and not every device has a float64 SVD.
+    u, _, vt = torch.linalg.svd((x.T @ y).cpu().double(), full_matrices=False)
+    return (u @ vt).to(x)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,181 @@
+"""Evaluate: how often the right word comes first, over which words, and how sure that is.
+
+All scores are percentages. Two denominators are given: the distinct source words with a gold target in the
+vocabularies (MUSE, VecMap, the paper) and all distinct source words of the file (fastText's scorer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from lnmap.embeddings import Embeddings
+from lnmap.errors import LexiconError
+from lnmap.lexicon import Lexicon
+from lnmap.retrieve import BilingualSpace, Criterion
+
+CUTS = (1, 5, 10)
+_RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class WordResult:
+    """One test word: its gold translations, what was answered, and the rank (0 = first) of the best gold word."""
+
+    source: str
+    gold: tuple[str, ...]
+    answers: tuple[str, ...]
+    rank: int
+    frequency_rank: int
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of one system on one test dictionary, with the rows they come from."""
+
+    rows: Sequence[WordResult]
+    words_in_file: int
+    seen_pairs: int
+    test_pairs: int
+    criterion: Criterion = "csls"
+
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        """Ranks of the best gold word, shape (n,)."""
+        return np.asarray([row.rank for row in self.rows], dtype=np.int64)
+
+    def precision(self, k: int = 1, *, of_all: bool = False) -> float:
+        """Percentage of words with a gold translation among the first k answers."""
+        return 100.0 * int((self.ranks < k).sum()) / (self.words_in_file if of_all else len(self.rows))
+
+    @property
+    def mrr(self) -> float:
+        """Mean reciprocal rank, times 100."""
+        return float(100.0 * (1.0 / (1.0 + self.ranks)).mean())
+
+    @property
+    def coverage(self) -> float:
+        """Percentage of the file's source words that could be tested."""
+        return 100.0 * len(self.rows) / self.words_in_file
+
+    def interval(self, k: int = 1, level: float = 0.95, seed: int = 0) -> tuple[float, float]:
+        """Bootstrap confidence interval of P@k over words."""
+        return _bootstrap((self.ranks < k).astype(np.float64), level, seed)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the scores under stable names."""
+        low, high = self.interval()
+        scores: dict[str, Any] = {f"p@{k}": round(self.precision(k), 2) for k in CUTS}
+        return scores | {
+            "mrr": round(self.mrr, 2),
+            "coverage": round(self.coverage, 2),
+            "n": len(self.rows),
+            "n_all": self.words_in_file,
+            "p@1_interval": [round(low, 2), round(high, 2)],
+            "p@1_all": round(self.precision(1, of_all=True), 2),
+            "test_pairs": self.test_pairs,
+            "test_pairs_seen_in_training": self.seen_pairs,
+            "criterion": self.criterion,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on the same words: difference of P@1, its interval, and the exact sign-test p-value."""
+
+    difference: float
+    interval: tuple[float, float]
+    p_value: float
+    n: int
+
+
+def evaluate(
+    space: BilingualSpace,
+    source: Embeddings,
+    target: Embeddings,
+    gold: Lexicon,
+    *,
+    criterion: Criterion = "csls",
+    trained_on: Lexicon | None = None,
+) -> Evaluation:
+    """Score a space, searched from its source side, against a gold dictionary."""
+    wanted = _gold_rows(source, target, gold)
+    if not wanted:
+        raise LexiconError(
+            f"none of the {len(gold):,} test pairs has both words in the vocabularies; "
+            "check that its first column is the language translated from (or use --reverse)"
+        )
+    words = torch.tensor(list(wanted), device=space.source.device)
+    width = max(len(rows) for rows in wanted.values())
+    padded = torch.tensor([rows + [-1] * (width - len(rows)) for rows in wanted.values()], device=words.device)
+    ranks = space.ranks(words, padded, criterion).tolist()
+    answers = space.search(space.source[words], max(CUTS), criterion).rows.tolist()
+    rows = [
+        WordResult(
+            source.words[word],
+            tuple(target.words[t] for t in gold_rows),
+            tuple(target.words[t] for t in answer),
+            rank,
+            word,
+        )
+        for (word, gold_rows), rank, answer in zip(wanted.items(), ranks, answers, strict=True)
+    ]
+    seen, total = _seen(gold, trained_on)
+    return Evaluation(rows, len({_fold(s) for s, _ in gold}), seen, total, criterion)
+
+
+def compare(a: Evaluation, b: Evaluation, level: float = 0.95, seed: int = 0) -> Comparison:
+    """Compare P@1 of `a` with `b` on the words both were tested on."""
+    right = {row.source: row.rank == 0 for row in b.rows}
+    both = [(row.rank == 0, right[row.source]) for row in a.rows if row.source in right]
+    if not both:
+        raise LexiconError("the two evaluations share no test word; score both systems on the same dictionary")
+    hits = np.asarray(both, dtype=np.float64)
+    won = int(((hits[:, 0] == 1) & (hits[:, 1] == 0)).sum())
+    lost = int(((hits[:, 0] == 0) & (hits[:, 1] == 1)).sum())
+    difference = hits[:, 0] - hits[:, 1]
+    return Comparison(
+        100 * float(difference.mean()), _bootstrap(difference, level, seed), sign_test(won, lost), len(both)
+    )
+
+
+def sign_test(won: int, lost: int) -> float:
+    """Two-sided exact sign test (McNemar) on the words that only one of two systems got right."""
+    n = won + lost
+    tail = sum(comb(n, i) for i in range(min(won, lost) + 1))
+    return min(1.0, float(2 * tail / 2**n)) if n else 1.0
+
+
+def _gold_rows(source: Embeddings, target: Embeddings, gold: Lexicon) -> dict[int, list[int]]:
+    """Known gold target rows of each known source row, in file order."""
+    wanted: dict[int, list[int]] = {}
+    for s, t in gold.rows(source, target).tolist():
+        targets = wanted.setdefault(s, [])
+        if t not in targets:
+            targets.append(t)
+    return wanted
+
+
+def _seen(gold: Lexicon, trained_on: Lexicon | None) -> tuple[int, int]:
+    """Distinct test pairs that were trained on, and distinct test pairs."""
+    test = {(_fold(s), _fold(t)) for s, t in gold}
+    train = {(_fold(s), _fold(t)) for s, t in trained_on} if trained_on else set()
+    return len(test & train), len(test)
+
+
+def _fold(word: str) -> str:
+    return word.lower()
+
+
+def _bootstrap(values: NDArray[np.float64], level: float, seed: int) -> tuple[float, float]:
+    """Percentile interval of 100 x mean over resampled words."""
+    draws = np.random.default_rng(seed).integers(0, len(values), (_RESAMPLES, len(values)))
+    means = 100 * values[draws].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

@@ -1,0 +1,31 @@
+"""LNMap (Mohiuddin, Bari, Joty 2020): non-linear mapping between the latent spaces of two autoencoders."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from lnmap.methods.base import Method, Run, require_pairs
+from lnmap.methods.lnmap.alignment import LatentAlignment
+from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
+from lnmap.methods.lnmap.train import Trainer
+from lnmap.normalize import Normalizer
+
+
+class LNMap(Method):
+    """Autoencoders, mappers M and N, and self-training on dictionaries induced in the latent space."""
+
+    name = "lnmap"
+    title = "LNMap: latent-space non-linear mapping"
+    citation = "Mohiuddin et al. 2020, EMNLP"
+    supervision = "seed + unaligned words"
+    checkpoints = True
+    Options = LNMapOptions
+    profiles = PROFILES
+
+    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LatentAlignment:
+        """Train both directions (one, if the run is one-way)."""
+        require_pairs(self, pairs, 10)
+        norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
+        x, y = norms[0].fit(source), norms[1].fit(target)
+        forward, backward = Trainer(x, y, pairs, self.options, run).train()
+        return LatentAlignment(norms, forward, backward, self.options)

@@ -1,0 +1,120 @@
+"""The networks of LNMap: autoencoders (Eq. 1-6) and the mappers M and N (Section 3.2).
+
+Names follow the paper: encoder E, decoder D, code z = E(x), reconstruction x^ = D(z).
+"""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from lnmap.methods.lnmap.graph import Linear
+from lnmap.methods.lnmap.options import LNMapOptions
+
+
+class Encoder(nn.Module):
+    """E: (n, d) -> (n, c). Eq. 1-3: two PReLU layers and a linear code; or one linear layer."""
+
+    def __init__(self, dim: int, options: LNMapOptions) -> None:
+        super().__init__()
+        self.layers = _stack(dim, options.code, options)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give the codes z."""
+        return self.layers(x)
+
+
+class Decoder(nn.Module):
+    """D: (n, c) -> (n, d). Eq. 4-6: two PReLU layers and tanh; or one linear layer."""
+
+    def __init__(self, dim: int, options: LNMapOptions) -> None:
+        super().__init__()
+        self.layers = _stack(options.code, dim, options)
+        self.squash = options.autoencoder == "nonlinear"
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Give the reconstructions x^."""
+        x = self.layers(z)
+        return torch.tanh(x) if self.squash else x
+
+
+class Mapper(nn.Module):
+    """M or N: (n, c) -> (n, c). One tanh layer and a linear one, both starting as the identity; or one matrix."""
+
+    def __init__(self, options: LNMapOptions) -> None:
+        super().__init__()
+        c, hidden = options.code, options.mapper_hidden
+        if options.mapper == "nonlinear":
+            first, last = Linear(c, hidden), Linear(hidden, c)
+            nn.init.eye_(first.weight)
+            nn.init.eye_(last.weight)
+            self.layers = nn.Sequential(first, *_dropout(options.mapper_dropout), nn.Tanh(), last)
+        else:
+            only = Linear(c, c, bias=False)
+            nn.init.eye_(only.weight)
+            self.layers = nn.Sequential(only)
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Translate codes."""
+        return self.layers(z)
+
+    @torch.no_grad()
+    def set_matrix(self, matrix: Tensor) -> None:
+        """Make a linear mapper compute `matrix z`."""
+        next(self.parameters()).copy_(matrix)
+
+
+class Networks(nn.Module):
+    """The six networks, seen from the language that is translated from (x) to the other (y)."""
+
+    def __init__(self, dims: tuple[int, int], options: LNMapOptions) -> None:
+        super().__init__()
+        self.encoder_x, self.decoder_x = Encoder(dims[0], options), Decoder(dims[0], options)
+        self.encoder_y, self.decoder_y = Encoder(dims[1], options), Decoder(dims[1], options)
+        self.mapper_m, self.mapper_n = Mapper(options), Mapper(options)
+
+    def swapped(self) -> Networks:
+        """Give the same networks seen from the other language; the parameters are shared."""
+        other = copy.copy(self)
+        other._modules = {
+            "encoder_x": self.encoder_y,
+            "decoder_x": self.decoder_y,
+            "encoder_y": self.encoder_x,
+            "decoder_y": self.decoder_x,
+            "mapper_m": self.mapper_n,
+            "mapper_n": self.mapper_m,
+        }
+        return other
+
+    @torch.no_grad()
+    def translate(self, x: Tensor) -> Tensor:
+        """M(E_x(x)): source vectors (n, d_x) as codes of the target language (n, c)."""
+        return self.mapper_m(self.encoder_x(x))
+
+    @torch.no_grad()
+    def encode_target(self, y: Tensor) -> Tensor:
+        """E_y(y): target vectors (n, d_y) as codes (n, c)."""
+        return self.encoder_y(y)
+
+
+def _stack(inputs: int, outputs: int, options: LNMapOptions) -> nn.Sequential:
+    """Three layers with one PReLU shared by both hidden ones (as released), or one linear layer."""
+    if options.autoencoder == "linear":
+        return nn.Sequential(Linear(inputs, outputs))
+    phi = nn.PReLU()
+    drop = _dropout(options.dropout)
+    return nn.Sequential(
+        Linear(inputs, options.hidden),
+        *drop,
+        phi,
+        Linear(options.hidden, options.hidden),
+        *drop,
+        phi,
+        Linear(options.hidden, outputs),
+    )
+
+
+def _dropout(rate: float) -> list[nn.Module]:
+    return [nn.Dropout(rate)] if rate else []

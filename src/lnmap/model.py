@@ -1,0 +1,222 @@
+"""Model: two languages and what was learnt between them; translates, scores, induces, maps and saves itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from lnmap.embeddings import Embeddings
+from lnmap.errors import InputError
+from lnmap.evaluate import Evaluation, evaluate
+from lnmap.induce import Mode, RankBy, induce
+from lnmap.lexicon import Lexicon
+from lnmap.methods.base import Alignment
+from lnmap.progress import Progress, Silent
+from lnmap.retrieve import MEMORY, BilingualSpace, Criterion, Hits
+
+Side = Literal["source", "target"]
+Means = tuple[Tensor, Tensor]
+_BLOCK = 8192  # words mapped at a time
+
+
+def as_tensor(vectors: NDArray[np.float32] | Tensor, device: torch.device) -> Tensor:
+    """Give float32 rows on a device; a memory-mapped file is copied, since torch takes only what it may write to."""
+    if isinstance(vectors, Tensor):
+        return vectors.to(device, torch.float32)
+    return torch.from_numpy(np.require(vectors, np.float32, ["C", "W"])).to(device)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One possible translation."""
+
+    word: str
+    score: float
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The answer to one word: candidates best first, or the nearest spellings when the word is unknown."""
+
+    query: str
+    candidates: tuple[Candidate, ...]
+    spellings: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether the word was in the vocabulary."""
+        return bool(self.candidates)
+
+    @property
+    def words(self) -> list[str]:
+        """The candidates' words."""
+        return [candidate.word for candidate in self.candidates]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One pair of an induced dictionary."""
+
+    source: str
+    target: str
+    csls: float
+    cosine: float
+
+
+@dataclass
+class Model:
+    """Two vocabularies, the alignment between them, and how it came about.
+
+    :param pairs: the seed pairs it was trained on.
+    :param info: method, options, seed, versions, seconds and data, as saved in the model folder.
+    :param log: the training log, one row an iteration.
+    """
+
+    source: Embeddings
+    target: Embeddings
+    alignment: Alignment
+    pairs: Lexicon = field(default_factory=lambda: Lexicon([]))
+    info: dict[str, Any] = field(default_factory=dict)
+    log: list[dict[str, Any]] = field(default_factory=list)
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    memory: int = MEMORY
+    progress: Progress = field(default_factory=Silent)
+    means: dict[bool, Means] = field(default_factory=dict)
+    _spaces: dict[bool, BilingualSpace] = field(default_factory=dict, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Model({self.info.get('method')}, {self.source!r} -> {self.target!r})"
+
+    def to(self, device: torch.device | str) -> Model:
+        """Move the computation to a device."""
+        self.device = torch.device(device)
+        self.alignment.to(self.device)
+        self.means = {way: (a.to(self.device), b.to(self.device)) for way, (a, b) in self.means.items()}
+        self._spaces.clear()
+        return self
+
+    def side(self, name: Side) -> Embeddings:
+        """Give the source or the target vocabulary."""
+        if name not in ("source", "target"):
+            raise InputError(f"unknown side {name!r}; a model has a 'source' and a 'target'")
+        return self.source if name == "source" else self.target
+
+    @torch.no_grad()
+    def map(self, vectors: NDArray[np.float32] | Tensor, side: Side = "source", reverse: bool = False) -> Tensor:
+        """Map raw vectors (n, d) of one language, new ones too, into the shared space (n, c)."""
+        x = as_tensor(vectors, self.device)
+        expected = self.side(side).dim
+        if x.ndim != 2 or x.shape[1] != expected:
+            raise InputError(f"expected vectors of shape (n, {expected}) for the {side} language, got {tuple(x.shape)}")
+        run = self.alignment.map_source if side == "source" else self.alignment.map_target
+        return run(x, reverse)
+
+    def mapped(self, side: Side, reverse: bool = False) -> Iterator[Tensor]:
+        """Map a whole vocabulary, a block of rows at a time."""
+        vectors = self.side(side).vectors
+        for start in range(0, len(vectors), _BLOCK):
+            yield self.map(vectors[start : start + _BLOCK], side, reverse)
+
+    def space(self, reverse: bool = False) -> BilingualSpace:
+        """Both vocabularies mapped, searched from the source side or, reversed, from the target side."""
+        if reverse not in self._spaces:
+            asked, answer = self._sides(reverse)
+            self._spaces[reverse] = BilingualSpace(
+                torch.cat(list(self.mapped(asked, reverse))),
+                torch.cat(list(self.mapped(answer, reverse))),
+                memory=self.memory,
+                means=self.means.get(reverse),
+                progress=self.progress,
+            )
+        return self._spaces[reverse]
+
+    def translate(
+        self, words: str | Sequence[str], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
+    ) -> list[Translation]:
+        """Translate words; an unknown word gets no candidates but the nearest spellings."""
+        if k < 1:
+            raise InputError(f"k = {k} asks for no translation; give 1 or more")
+        words = [words] if isinstance(words, str) else list(words)
+        asked = self.side(self._sides(reverse)[0])
+        rows = [asked.find(word) for word in words]
+        known = [row for row in rows if row is not None]
+        if not known:
+            return [Translation(word, (), tuple(asked.spellings(word))) for word in words]
+        space = self.space(reverse)
+        hits = space.search(space.source[torch.tensor(known, device=self.device)], k, criterion)
+        answers = iter(self._candidates(hits, reverse))
+        return [
+            Translation(word, (), tuple(asked.spellings(word))) if row is None else Translation(word, next(answers))
+            for word, row in zip(words, rows, strict=True)
+        ]
+
+    def nearest(
+        self, vectors: NDArray[np.float32], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
+    ) -> list[tuple[Candidate, ...]]:
+        """Translate raw vectors that need not be in the vocabulary (subword vectors of unknown words, say)."""
+        asked, _ = self._sides(reverse)
+        hits = self.space(reverse).search(self.map(vectors, asked, reverse), k, criterion)
+        return self._candidates(hits, reverse)
+
+    def evaluate(self, gold: Lexicon, reverse: bool = False, criterion: Criterion = "csls") -> Evaluation:
+        """Score against a gold dictionary whose first column is the language translated from."""
+        asked, answer = self._sides(reverse)
+        trained_on = self.pairs.reversed() if reverse else self.pairs
+        space = self.space(reverse)
+        return evaluate(space, self.side(asked), self.side(answer), gold, criterion=criterion, trained_on=trained_on)
+
+    def induce(
+        self,
+        mode: Mode = "mutual",
+        *,
+        rank_by: RankBy = "csls",
+        max_rank: int | None = None,
+        least: float | None = None,
+        limit: int | None = None,
+        reverse: bool = False,
+    ) -> list[Entry]:
+        """Induce a dictionary, best pairs first; `least` cuts by the ranking score, `limit` by number."""
+        space = self.space(reverse)
+        found = induce(
+            space.source,
+            space.target,
+            mode=mode,
+            rank_by=rank_by,
+            max_rank=max_rank,
+            means=space.means,
+            memory=self.memory,
+            progress=self.progress,
+        )
+        asked, answer = (self.side(name) for name in self._sides(reverse))
+        columns = found.rows.tolist(), found.csls.tolist(), found.cosine.tolist()
+        entries = (
+            Entry(asked.words[s], answer.words[t], csls, cosine)
+            for (s, t), csls, cosine in zip(*columns, strict=True)
+            if least is None or (csls if rank_by == "csls" else cosine) >= least
+        )
+        return list(entries)[:limit]
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the model to a folder that `lnmap.load` reads; whole or not at all."""
+        from lnmap.folder import save  # the folder format knows models, not the other way round
+
+        return save(self, folder)
+
+    def _sides(self, reverse: bool) -> tuple[Side, Side]:
+        return ("target", "source") if reverse else ("source", "target")
+
+    def _candidates(self, hits: Hits, reverse: bool) -> list[tuple[Candidate, ...]]:
+        words = self.side(self._sides(reverse)[1]).words
+        columns = hits.rows.tolist(), hits.scores.tolist(), hits.cosines.tolist()
+        return [
+            tuple(Candidate(words[r], s, c) for r, s, c in zip(rows, scores, cosines, strict=True))
+            for rows, scores, cosines in zip(*columns, strict=True)
+        ]

@@ -1,0 +1,180 @@
+"""The one place that knows every stage: read, choose the seed, train, and hand back a model."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from lnmap import folder as model_folder
+from lnmap.embeddings import Embeddings
+from lnmap.errors import InputError, OptionError
+from lnmap.folder import FolderCheckpoint
+from lnmap.io import read, read_lexicon
+from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
+from lnmap.methods import DEFAULT_METHOD, make_method
+from lnmap.methods.base import Checkpoint, Method, Run
+from lnmap.model import Model, as_tensor
+from lnmap.progress import Progress, Silent
+from lnmap.retrieve import MEMORY
+from lnmap.storage import locked
+from lnmap.version import __version__
+
+Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
+
+
+def align(
+    source: Any,
+    target: Any,
+    pairs: Pairs = None,
+    *,
+    method: str | Method = DEFAULT_METHOD,
+    profile: str | None = None,
+    options: dict[str, Any] | None = None,
+    take: str | None = None,
+    policy: str = "muse",
+    limit: int | None = None,
+    seed: int = 0,
+    device: str | torch.device = "auto",
+    one_way: bool = False,
+    out: str | Path | None = None,
+    resume: bool | None = None,
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+) -> Model:
+    """Learn to translate between two languages.
+
+    :param source: vectors of the source language: a path, `Embeddings`, gensim KeyedVectors or (words, array).
+    :param target: vectors of the target language, likewise.
+    :param pairs: seed dictionary: a path, a `Lexicon` or word pairs; 'identical' or 'numerals' need no dictionary.
+    :param method: name of a system (`lnmap.METHODS`) or a built one; `profile` and `options` change its settings.
+    :param take: seed rule such as '1k-unique'; everything by default.
+    :param policy: how vector files are read, 'muse' or 'vecmap'; `limit` keeps the most frequent words.
+    :param one_way: train only source to target where a system trains each direction for itself.
+    :param out: folder for the model; an interrupted run left there is continued when it is the same run.
+    :param resume: True insists on continuing, False starts over, None continues if there is something to continue.
+    """
+    progress = progress or Silent()
+    started = time.perf_counter()
+    system = method if isinstance(method, Method) else make_method(method, profile, options)
+    source = read(source, policy=policy, limit=limit, progress=progress)
+    target = read(target, policy=policy, limit=limit, progress=progress)
+    lexicon = seed_pairs(pairs, take, source, target, system)
+    run = Run(seed, pick_device(device), one_way, memory, progress)
+    with ExitStack() as stack:
+        if out is not None:
+            stack.enter_context(locked(Path(out)))
+            run.checkpoint = _checkpoint(Path(out), _key(system, source, target, lexicon, run), resume, progress)
+        elif resume:
+            raise OptionError("resume needs the output folder of the interrupted run; give it as out")
+        rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
+        x, y = as_tensor(source.vectors, run.device), as_tensor(target.vectors, run.device)
+        alignment = system.fit(x, y, rows, run)
+        info = _info(system, profile, source, target, run, time.perf_counter() - started)
+        model = Model(source, target, alignment, lexicon, info, run.log, run.device, memory, progress)
+        if out is not None:
+            model_folder.save(model, out)
+            if isinstance(run.checkpoint, FolderCheckpoint):
+                run.checkpoint.clear()
+    return model
+
+
+def seed_pairs(
+    pairs: Pairs, take: str | None, source: Embeddings, target: Embeddings, method: Method | None = None
+) -> Lexicon:
+    """Turn what the user gave into seed pairs whose words are all known."""
+    if pairs is None:
+        if method is not None and method.supervision == "none":
+            return Lexicon([])
+        name = method.name if method is not None else "this method"
+        raise InputError(
+            f"{name} learns from seed pairs and got none; give a dictionary with --pairs, "
+            "or --pairs identical to start from words spelt alike"
+        )
+    if isinstance(pairs, str) and pairs in SEEDS_WITHOUT_DICTIONARY:
+        pairs = SEEDS_WITHOUT_DICTIONARY[pairs](source, target)
+    elif isinstance(pairs, str | Path):
+        pairs = read_lexicon(pairs)
+    elif not isinstance(pairs, Lexicon):
+        pairs = Lexicon.from_pairs(pairs)
+    return pairs.take(take, source, target)
+
+
+def pick_device(name: str | torch.device) -> torch.device:
+    """Choose the fastest device for 'auto'; refuse one that is not there."""
+    if isinstance(name, torch.device):
+        return name
+    here = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        return torch.device(next(kind for kind in ("cuda", "mps", "cpu") if here[kind]))
+    kind = name.partition(":")[0]
+    if not here.get(kind, False):
+        usable = ", ".join(k for k, there in here.items() if there)
+        raise OptionError(f"device {name!r} is not available on this machine; choose from auto, {usable}")
+    return torch.device(name)
+
+
+def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) -> Checkpoint:
+    """Open the run's checkpoint and say what becomes of one that is there already."""
+    checkpoint = FolderCheckpoint(out, key)
+    owner = checkpoint.owner()
+    if resume and owner != key:
+        found = "belongs to other data, pairs, options or seed" if owner else "is missing or cannot be read"
+        raise InputError(f"cannot resume in {out}: the checkpoint there {found}; run without --resume to start over")
+    if resume is False or (owner and owner != key):
+        if owner and owner != key:
+            progress.note(f"the unfinished run in {out} belongs to other data or options; starting over")
+        checkpoint.clear()
+    elif owner:
+        progress.note(f"continuing the unfinished run in {out}")
+    return checkpoint
+
+
+def _key(method: Method, source: Embeddings, target: Embeddings, pairs: Lexicon, run: Run) -> str:
+    """Hash of everything that determines a run's result."""
+    parts = (
+        __version__,
+        method.name,
+        sorted(asdict(method.options).items()),
+        source.fingerprint,
+        target.fingerprint,
+        list(pairs),
+        run.seed,
+        run.one_way,
+        run.device.type,
+    )
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _info(
+    method: Method, profile: str | None, source: Embeddings, target: Embeddings, run: Run, seconds: float
+) -> dict[str, Any]:
+    sides = {"source": source, "target": target}
+    return {
+        "method": method.name,
+        "profile": profile,
+        "options": asdict(method.options),
+        "seed": run.seed,
+        "one_way": run.one_way,
+        "device": str(run.device),
+        "seconds": round(seconds, 2),
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "versions": {
+            "lnmap": __version__,
+            "python": platform.python_version(),
+            "torch": str(torch.__version__),
+            "numpy": np.__version__,
+        },
+        "data": {
+            name: {"words": len(e), "dim": e.dim, "fingerprint": e.fingerprint, "origin": dict(e.origin)}
+            for name, e in sides.items()
+        },
+    }
