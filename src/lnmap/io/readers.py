@@ -8,12 +8,14 @@ from typing import Any
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, VectorFileError
+from lnmap.io.cache import SMALLEST_CACHED, find, keep, workspace
 from lnmap.io.collect import Collector, MemorySink
+from lnmap.io.fasttext import SubwordModel, read_model
 from lnmap.io.objects import apply, from_gensim, is_gensim, read_npz
 from lnmap.io.options import ReadOptions, resolve
 from lnmap.io.sniff import HEAD, Layout, sniff
 from lnmap.io.sources import ByteSource
-from lnmap.io.store import load_store
+from lnmap.io.store import StoreWriter, load_store
 from lnmap.io.text import read_text
 from lnmap.io.word2vec_binary import read_binary
 from lnmap.progress import Progress, Silent
@@ -65,33 +67,64 @@ def _read_path(path: Path, options: ReadOptions, cache: bool, progress: Progress
         if source.is_npz:
             return read_npz(path, options)
         layout = sniff(source.peek(HEAD), source.ended, path)
+        if layout.kind == "fasttext":
+            return _read_fasttext(source, options, progress)
+        if layout.kind == "text" and cache and source.regular and (source.size or 0) >= SMALLEST_CACHED:
+            return _read_cached(source, layout, options, progress)
         return _read_stream(source, layout, options, progress)
 
 
+def _read_cached(source: ByteSource, layout: Layout, options: ReadOptions, progress: Progress) -> Embeddings:
+    """Read a text file through the cache; where that cannot be written, without."""
+    found = find(source.path, options)
+    if found is not None:
+        return found
+    try:
+        with workspace() as work:
+            writer = StoreWriter(work, layout.dim)
+            try:
+                collector = Collector(options, writer)
+                report = read_text(source, layout, collector, progress)
+                writer.finish(collector.words, _origin(collector, report, source, layout))
+            finally:
+                writer.close()
+            return keep(work, source, options)
+    except OSError as error:
+        progress.note(f"the cache folder cannot be used ({error.strerror or error}); reading without it")
+    with ByteSource(source.path) as again:
+        again.peek(HEAD)
+        return _read_stream(again, layout, options, progress)
+
+
+def _read_fasttext(source: ByteSource, options: ReadOptions, progress: Progress) -> Embeddings:
+    if source.compression or not source.regular:
+        raise VectorFileError(f"{source.path} is a packed fastText model; unpack it and give the .bin file")
+    model = SubwordModel(source.path)
+    sink = MemorySink(model.dim, min(len(model), options.limit or len(model)))
+    collector = Collector(options, sink)
+    report = read_model(model, collector, progress)
+    return Embeddings(collector.words, sink.vectors, _origin(collector, report, source, Layout("fasttext")))
+
+
 def _read_stream(source: ByteSource, layout: Layout, options: ReadOptions, progress: Progress) -> Embeddings:
-    sink = MemorySink(layout.dim, rows_hint(source, layout, options))
+    sink = MemorySink(layout.dim, _rows_hint(source, layout, options))
     collector = Collector(options, sink)
     reader = read_text if layout.kind == "text" else read_binary
     report = reader(source, layout, collector, progress)
-    return finish(collector, sink.vectors, report, source, layout)
+    return Embeddings(collector.words, sink.vectors, _origin(collector, report, source, layout))
 
 
-def finish(
-    collector: Collector, vectors: Any, report: dict[str, Any], source: ByteSource, layout: Layout
-) -> Embeddings:
-    """Put together what was read, with its origin."""
+def _origin(collector: Collector, report: dict[str, Any], source: ByteSource, layout: Layout) -> dict[str, Any]:
+    """Give what results record of the reading of a file."""
     if not collector.words:
         raise VectorFileError(f"{source.path} gave no word with a vector; check the file")
-    return Embeddings(collector.words, vectors, {**origin_of(source, layout), **report, **collector.report()})
-
-
-def origin_of(source: ByteSource, layout: Layout) -> dict[str, Any]:
-    """Give what results record of a file."""
     compression = {"compression": source.compression} if source.compression else {}
-    return {"path": str(source.path), "format": layout.kind, **compression}
+    found = {"path": str(source.path), "format": layout.kind, **compression}
+    hashed = {} if layout.kind == "fasttext" else {"bytes_read": source.consumed, "sha256_read": source.digest}
+    return {**found, **hashed, **report, **collector.report()}
 
 
-def rows_hint(source: ByteSource, layout: Layout, options: ReadOptions) -> int:
+def _rows_hint(source: ByteSource, layout: Layout, options: ReadOptions) -> int:
     """Guess the number of rows without trusting the header: memory is asked for, not used."""
     guesses = [count for count in (layout.rows, options.limit) if count is not None]
     if source.size is not None and source.compression is None:

@@ -36,6 +36,13 @@ class HashingFile(io.RawIOBase):
         """Say that it can be read."""
         return True
 
+    def read(self, size: int = -1) -> bytes:
+        """Read up to `size` bytes without the copy that the base class makes."""
+        data: bytes = self.file.read(size)
+        self.digest.update(data)
+        self.consumed += len(data)
+        return data
+
     def readinto(self, buffer: Any) -> int:
         """Read into a buffer and hash what came."""
         count = self.file.readinto(buffer)  # type: ignore[attr-defined]

@@ -99,8 +99,11 @@ def is_store(folder: Path) -> bool:
     return (folder / DESCRIPTION).is_file()
 
 
-def load_store(folder: str | Path) -> Embeddings:
-    """Load a store; float32 vectors stay on the disk until they are used."""
+def load_store(folder: str | Path, origin: Mapping[str, Any] | None = None) -> Embeddings:
+    """Load a store; float32 vectors stay on the disk until they are used.
+
+    :param origin: replaces fields of the stored origin.
+    """
     folder = Path(folder)
     if not is_store(folder):
         found = f"there is no {DESCRIPTION} in it" if folder.is_dir() else "there is no such folder"
@@ -109,7 +112,7 @@ def load_store(folder: str | Path) -> Embeddings:
         description = _describe(folder)
         words = _words(folder, description)
         vectors = _map(folder / VECTORS, description)
-        return Embeddings(words, vectors, description["origin"])
+        return Embeddings(words, vectors, {**description["origin"], **(origin or {})})
     except VectorFileError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError, InputError) as error:
