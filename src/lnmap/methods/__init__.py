@@ -6,12 +6,17 @@ from typing import Any
 
 from lnmap.errors import OptionError
 from lnmap.methods.base import Alignment, LinearAlignment, Method
+from lnmap.methods.geomm import Geomm
 from lnmap.methods.lnmap import LNMap
 from lnmap.methods.lnmap.alignment import LatentAlignment
 from lnmap.methods.muse import Muse
 from lnmap.methods.procrustes import Procrustes
+from lnmap.methods.vecmap import Artetxe2017, Artetxe2018Aaai, Artetxe2018Acl, VecmapSemi, VecmapSup
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (LNMap, Procrustes, Muse)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method
+    for method in (LNMap, Procrustes, Muse, Artetxe2017, Artetxe2018Aaai, Geomm, VecmapSup, VecmapSemi, Artetxe2018Acl)
+}
 ALIGNMENTS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment, LatentAlignment)}
 DEFAULT_METHOD = "procrustes"
 

@@ -61,7 +61,7 @@ class Problem:
 
     def conjugate_gradients(self, iterations: int, run: Run) -> Tensor:
         """Minimise from a random U_1 B U_2^T by at most `iterations` steps."""
-        w = random_start(*self.xaz.shape, run.generator(), self.xaz)
+        w = random_start(self.xaz, run.generator())
         residual = -self.gradient(w)
         direction, square = residual, residual.square().sum()
         tolerance = 1e-24 * self.xaz.square().sum()
@@ -80,20 +80,20 @@ class Problem:
         return w
 
 
-def random_start(rows: int, columns: int, generator: torch.Generator, like: Tensor) -> Tensor:
-    """U_1 B U_2^T with random orthonormal U_1, U_2 and B of random eigenvalues between 1 and 2, (rows, columns)."""
-    rank = min(rows, columns)
+def random_start(like: Tensor, generator: torch.Generator) -> Tensor:
+    """U_1 B U_2^T with random orthonormal U_1, U_2 and B of random eigenvalues between 1 and 2, shaped like another."""
+    rank = min(like.shape)
 
     def orthonormal(n: int) -> Tensor:
         noise = torch.randn(n, rank, generator=generator, dtype=like.dtype, device=like.device)
         return torch.linalg.qr(noise).Q
 
     values = 1 + torch.rand(rank, generator=generator, dtype=like.dtype, device=like.device)
-    return (orthonormal(rows) * values) @ orthonormal(columns).T
+    return (orthonormal(like.shape[0]) * values) @ orthonormal(like.shape[1]).T
 
 
 class Geomm(Method):
-    """x -> x U S^1/2 and z -> z V S^1/2 with U S V^T = SVD(W): the authors' x U_1 B^1/2, z U_2 B^1/2 but for a rotation."""
+    """x -> x U S^1/2, z -> z V S^1/2 with U S V^T = SVD(W): the authors' x U_1 B^1/2, z U_2 B^1/2 up to a rotation."""
 
     name = "geomm"
     title = "Geometry-aware multilingual mapping (GeoMM)"

@@ -18,7 +18,6 @@ from lnmap.retrieve import score_blocks
 
 Direction = Literal["union", "forward"]
 LEAST_WORDS = 100  # below this the shape of a vocabulary says nothing
-_MAX_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -66,47 +65,56 @@ def stages(options: SelfLearningOptions, largest: int) -> list[Stage]:
     return plan
 
 
+@dataclass(frozen=True)
+class Sweep:
+    """What one pass over the scores of all words (n,) gives: chosen candidates, best scores, means of the k best."""
+
+    chosen: Tensor
+    best: Tensor
+    means: Tensor
+
+
 class Similarities:
-    """Dot products of x (n, d) and z (m, d) in blocks of rows; held as a whole if that takes half of `memory`."""
+    """Dot products of x (n, d) and z (m, d), swept in blocks of rows from either side.
+
+    The matrix and its transpose are held if together they take at most half of `memory`; else each sweep computes them.
+    """
 
     def __init__(self, x: Tensor, z: Tensor, memory: int) -> None:
-        self.x, self.z, self.memory = x, z, memory
-        self.held = x @ z.T if len(x) * len(z) * x.element_size() <= memory // 2 else None
+        self.sides, self.memory = (x, z), memory
+        self.held: tuple[Tensor, Tensor] | None = None
+        if 2 * len(x) * len(z) * x.element_size() <= memory // 2:
+            scores = x @ z.T
+            self.held = scores, scores.T.contiguous()
 
-    def blocks(self, backward: bool, bias: Tensor | None = None) -> Iterator[tuple[int, Tensor]]:
-        """Yield (first row, scores + bias) of the source words, or of the target words if `backward`.
-
-        With a bias, the block may be overwritten.
-        """
+    def blocks(self, backward: bool) -> Iterator[Tensor]:
+        """Yield scores (b, m) of the source words, or (b, n) of the target words if `backward`; not to be changed."""
         if self.held is None:
-            sides = (self.z, self.x) if backward else (self.x, self.z)
-            yield from score_blocks(*sides, bias, memory=self.memory // 4)
-            return
-        matrix = self.held.T if backward else self.held
-        n, m = matrix.shape
-        rows = max(1, min(_MAX_ROWS, n, self.memory // (8 * m * matrix.element_size())))
-        for start in range(0, n, rows):
-            block = matrix[start : start + rows]
-            yield start, block.contiguous() if bias is None else block + bias
+            queries, candidates = reversed(self.sides) if backward else self.sides
+            yield from (block for _, block in score_blocks(queries, candidates, memory=self.memory // 4))
+        else:
+            scores = self.held[backward]
+            yield from scores.split(max(1, self.memory // (8 * scores.shape[1] * scores.element_size())))
 
-    def nearest(self, backward: bool, k: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Row of the best candidate of each word, its score, and the mean of the k best scores."""
-        best, scores, means = [], [], []
-        for _, block in self.blocks(backward):
-            top, row = block.max(dim=1)
-            best.append(row)
-            scores.append(top)
-            means.append(block.topk(min(k, block.shape[1]), dim=1, sorted=False).values.mean(dim=1) if k > 1 else top)
-        return torch.cat(best), torch.cat(scores), torch.cat(means)
+    def sweep(self, backward: bool, k: int, bias: Tensor | None, keep: float, generator: torch.Generator) -> Sweep:
+        """Choose each word's best candidate by score + bias, after dropout sets each to 0 with probability 1 - keep.
 
-    def choose(self, backward: bool, bias: Tensor, keep: float, generator: torch.Generator) -> Tensor:
-        """Row of each word's best candidate by score + bias, after dropout sets each to 0 with probability 1 - keep."""
-        chosen = []
-        for _, block in self.blocks(backward, bias):
-            if keep < 1:
-                block.masked_fill_(dropped(block, keep, generator), 0.0)
-            chosen.append(block.max(dim=1).indices)
-        return torch.cat(chosen)
+        `best` and `means` are of the plain scores; both are empty if k is 0 and there is a bias.
+        """
+        chosen, best, means = [], [], []
+        for block in self.blocks(backward):
+            if k or bias is None:
+                top, row = block.max(dim=1)
+                best.append(top)
+                means.append(block.topk(min(k, block.shape[1]), dim=1, sorted=False).values.mean(dim=1) if k else top)
+            if bias is not None or keep < 1:
+                scores = block + (0.0 if bias is None else bias)
+                if keep < 1:
+                    scores.masked_fill_(dropped(scores, keep, generator), 0.0)
+                row = scores.max(dim=1).indices
+            chosen.append(row)
+        nothing = [self.sides[0].new_empty(0)]
+        return Sweep(torch.cat(chosen), torch.cat(best or nothing), torch.cat(means or nothing))
 
 
 def dropped(block: Tensor, keep: float, generator: torch.Generator) -> Tensor:
@@ -125,21 +133,20 @@ def induce_pairs(
     Scores are x.z - r(candidate)/2 with r the mean of the candidate's k nearest (CSLS; the other half does not change
     the best candidate). The objective is taken before CSLS and before dropout.
     """
-    similarities = Similarities(x, z, memory)
-    k, union = options.neighbours, options.direction == "union"
-    forward, best, r_x = similarities.nearest(False, k)
-    objective, backward, r_z = best.mean(), None, None
+    scores, k, union = Similarities(x, z, memory), options.neighbours, options.direction == "union"
+    forward = scores.sweep(False, k, None, 1.0, generator)
+    pairs, objective = [], forward.best.mean()
+    bias = None
     if union or k:
-        backward, best, r_z = similarities.nearest(True, k)
-        objective = (objective + best.mean()) / 2 if union else objective
-    if k or keep < 1:
-        none = x.new_zeros(())
-        forward = similarities.choose(False, none if not k or r_z is None else r_z / -2, keep, generator)
-        backward = similarities.choose(True, r_x / -2 if k else none, keep, generator) if union else None
-    pairs = torch.stack([torch.arange(len(x), device=x.device), forward], dim=1)
-    if union and backward is not None:
-        pairs = torch.cat([pairs, torch.stack([backward, torch.arange(len(z), device=x.device)], dim=1)])
-    return pairs, float(objective)
+        backward = scores.sweep(True, k, forward.means / -2 if k else None, keep, generator)
+        bias = backward.means / -2 if k else None
+    if union:
+        objective = (objective + backward.best.mean()) / 2
+        pairs = [torch.stack([backward.chosen, torch.arange(len(z), device=z.device)], dim=1)]
+    if bias is not None or keep < 1:
+        forward = scores.sweep(False, 0, bias, keep, generator)
+    pairs.append(torch.stack([torch.arange(len(x), device=x.device), forward.chosen], dim=1))
+    return torch.cat(pairs), float(objective)
 
 
 def self_learn(x: Tensor, z: Tensor, pairs: Tensor, options: SelfLearningOptions, run: Run) -> Tensor:
@@ -178,7 +185,7 @@ def similarity_signatures(x: Tensor) -> Tensor:
 
 
 def initial_pairs(x: Tensor, z: Tensor, words: int, options: SelfLearningOptions, run: Run) -> Tensor:
-    """Dictionary (2n, 2) from the shape of the two spaces alone: words with like similarity distributions are paired."""
+    """Dictionary (2n, 2) from the shapes of the two spaces: words with like similarity distributions are paired."""
     n = min(len(x), len(z), words)
     if n < LEAST_WORDS:
         raise InputError(f"alignment without a seed needs {LEAST_WORDS} words in each language, got {n}; raise --limit")

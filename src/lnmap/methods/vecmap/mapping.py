@@ -65,8 +65,8 @@ def choose_ridge(x: Tensor, z: Tensor, options: MultiStepOptions, run: Run) -> f
     if not options.whiten or options.ridge > 0 or not (singular(x) or singular(z)):
         return options.ridge
     run.progress.note(
-        f"{len(x)} dictionary pairs do not span the {max(x.shape[1], z.shape[1])} dimensions, so whitening is singular: "
-        f"it is regularised with a ridge of {options.singular_ridge:g} (option singular_ridge)"
+        f"{len(x)} dictionary pairs do not span the {max(x.shape[1], z.shape[1])} dimensions, so whitening is "
+        f"singular: it is regularised with a ridge of {options.singular_ridge:g} (option singular_ridge)"
     )
     return options.singular_ridge
 
