@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -61,7 +62,7 @@ class Embeddings:
     def fingerprint(self) -> str:
         """Hash of words and vectors: tells one data set from another."""
         digest = hashlib.sha256(repr(self.vectors.shape).encode())
-        digest.update("\n".join(self.words).encode("utf-8", "surrogatepass"))
+        digest.update(json.dumps(list(self.words)).encode())
         digest.update(np.ascontiguousarray(self.vectors).data)
         return digest.hexdigest()[:16]
 
