@@ -26,7 +26,7 @@ class Lexicon:
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[str, str]], **origin: Any) -> Lexicon:
         """Build from any iterable of two-word tuples."""
-        return cls([(str(source), str(target)) for source, target in pairs], origin)
+        return cls([_two_words(pair) for pair in pairs], origin)
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -73,13 +73,14 @@ class Lexicon:
 
 def parse_rule(rule: str | None) -> tuple[int | None, bool]:
     """Split a seed rule into (number of source words or None, one-to-one?)."""
-    if rule is None or rule == "all":
-        return None, False
-    if rule == "unique":
-        return None, True
-    match = _RULE.fullmatch(rule.lower())
+    wanted = "all" if rule is None else rule.lower()
+    if wanted in ("all", "unique"):
+        return None, wanted == "unique"
+    match = _RULE.fullmatch(wanted)
     if match is None or int(match["count"]) == 0:
-        raise OptionError(f"unknown seed rule {rule!r}; use N-unique or N-all (1k-unique, 5k-all, 300-unique) or all")
+        raise OptionError(
+            f"unknown seed rule {rule!r}; use N-unique or N-all (1k-unique, 5k-all, 300-unique), unique or all"
+        )
     return int(match["count"]) * (1000 if match["kilo"] else 1), match["kind"] == "unique"
 
 
@@ -109,6 +110,15 @@ def _one_to_one(rows: NDArray[np.int64]) -> NDArray[np.int64]:
             seen_target.add(t)
             kept.append((s, t))
     return np.asarray(kept, dtype=np.int64).reshape(-1, 2)
+
+
+def _two_words(pair: Any) -> tuple[str, str]:
+    """Check one pair handed in from outside; 'ab' is a word, not the pair ('a', 'b')."""
+    try:
+        source, target = () if isinstance(pair, str) else pair
+    except (TypeError, ValueError):
+        raise LexiconError(f"a pair must be two words (source, target), got {pair!r}") from None
+    return str(source), str(target)
 
 
 def _example(lexicon: Lexicon) -> str:
