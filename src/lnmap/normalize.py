@@ -17,6 +17,7 @@ from lnmap.errors import InputError, OptionError
 RENORM = "unit,center,unit"
 _ALIASES = {"renorm": "unit", "none": "", "iterative": ",".join(["unit", "center"] * 5 + ["unit"])}
 _TINY = 1e-12
+_BLOCK = 8192  # rows taken to double precision at a time
 
 
 def unit(x: Tensor) -> Tensor:
@@ -81,8 +82,10 @@ class Whiten(Step):
 
     def fit(self, x: Tensor) -> None:
         """Keep the whitening matrix and its inverse, both of shape (d, d)."""
-        moment = (x.T @ x / len(x)).cpu().double()
-        values, vectors = torch.linalg.eigh(moment)
+        # In double precision: float32 sums would leave noise in the empty directions, to be blown up by 1 / sqrt.
+        blocks = (block.cpu().double() for block in x.split(_BLOCK))
+        moment = sum((block.T @ block for block in blocks), torch.zeros(x.shape[1], x.shape[1], dtype=torch.double))
+        values, vectors = torch.linalg.eigh(moment / len(x))
         floor = values.max() * 1e-10
         scale = torch.where(values > floor, values, torch.ones_like(values)).sqrt()
         self.tensors = {

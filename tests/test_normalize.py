@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from lnmap.errors import InputError, OptionError
+from lnmap.normalize import STEPS, Normalizer, parse_recipe, unit
+
+RECIPES = [
+    "none",
+    "unit",
+    "center",
+    "whiten",
+    "unit,center,unit",
+    "renorm,center,renorm",
+    "iterative",
+    "unit,center,whiten",
+    "center,whiten,unit",
+]
+
+
+@pytest.fixture
+def x():
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(400, 12, generator=generator) * torch.linspace(0.1, 3, 12) + torch.linspace(-1, 2, 12)
+
+
+@pytest.fixture
+def new():
+    return torch.randn(5, 12, generator=torch.Generator().manual_seed(1)) + 3
+
+
+def test_unit(x):
+    assert torch.allclose(Normalizer("unit").fit(x).norm(dim=1), torch.ones(400))
+    assert torch.allclose(Normalizer("unit").fit(x) * x.norm(dim=1, keepdim=True), x, atol=1e-5)
+
+
+def test_center(x):
+    assert Normalizer("center").fit(x).mean(dim=0).abs().max() < 1e-5
+
+
+def test_whiten(x):
+    for recipe in ("whiten", "center,whiten"):
+        y = Normalizer(recipe).fit(x)
+        assert torch.allclose(y.T @ y / len(y), torch.eye(12), atol=1e-3)
+
+
+def test_whitening_is_symmetric(x):
+    matrix = _fitted("whiten", x).steps[0].tensors["matrix"]
+    assert torch.allclose(matrix, matrix.T, atol=1e-6)
+
+
+def test_whitening_leaves_directions_without_variance_alone():
+    generator = torch.Generator().manual_seed(0)
+    basis = torch.linalg.qr(torch.randn(40, 40, generator=generator))[0]
+    x = torch.randn(200, 15, generator=generator) @ basis[:15]  # 25 directions hold nothing but rounding
+    norm = _fitted("whiten", x)
+    across = basis[15:]
+    assert torch.allclose(norm.apply(across), across, atol=1e-2)
+    assert norm.steps[0].tensors["matrix"].abs().max() < 100
+    y = norm.apply(x) @ basis[:15].T
+    assert torch.allclose(y.T @ y / len(y), torch.eye(15), atol=1e-3)
+
+
+def test_whitening_few_words():
+    x = torch.randn(10, 40, generator=torch.Generator().manual_seed(0))
+    norm = _fitted("center,whiten", x)
+    assert norm.apply(torch.ones(1, 40)).abs().max() < 100
+
+
+def test_iterative_converges(x):
+    once, five = Normalizer("unit,center,unit").fit(x), Normalizer("iterative").fit(x)
+    assert torch.allclose(five.norm(dim=1), torch.ones(400))
+    off = [y.mean(dim=0).norm() for y in (unit(x), once, five)]
+    assert off[2] < 1e-4 < off[1] < off[0]
+
+
+def _fitted(recipe, x):
+    norm = Normalizer(recipe)
+    norm.fit(x)
+    return norm
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_apply_repeats_fit(recipe, x):
+    norm = Normalizer(recipe)
+    assert torch.equal(norm.fit(x), norm.apply(x))
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_new_vectors_use_what_was_fitted(recipe, x, new):
+    """A vector's image depends on the vocabulary and on nothing it comes in company with."""
+    norm = _fitted(recipe, x)
+    together = norm.apply(new)
+    for i in range(len(new)):
+        assert torch.allclose(norm.apply(new[i : i + 1])[0], together[i], atol=1e-5)
+    assert torch.allclose(norm.apply(torch.cat([x, new]))[len(x) :], together, atol=1e-5)
+
+
+def test_center_uses_the_vocabulary_mean(x, new):
+    assert torch.allclose(_fitted("center", x).apply(new), new - x.mean(dim=0))
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_invert_or_say_why_not(recipe, x, new):
+    norm = _fitted(recipe, x)
+    if norm.invertible:
+        assert torch.allclose(norm.invert(norm.apply(new)), new, atol=1e-3)
+    else:
+        with pytest.raises(InputError, match="step 'unit' forgets the lengths"):
+            norm.invert(new)
+    assert norm.invertible == ("unit" not in parse_recipe(recipe))
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_tensors_round_trip(recipe, x, new):
+    norm = _fitted(recipe, x)
+    again = Normalizer.from_tensors(recipe, norm.tensors())
+    assert torch.equal(again.apply(new), norm.apply(new))
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_zero_vectors_stay_finite(recipe, x):
+    for rows in (torch.cat([x, torch.zeros(3, 12)]), torch.zeros(4, 12), x[:1], torch.ones(3, 12)):
+        norm = Normalizer(recipe)
+        assert torch.isfinite(norm.fit(rows)).all()
+        assert torch.isfinite(norm.apply(torch.zeros(2, 12))).all()
+
+
+def test_a_zero_row_stays_zero():
+    assert unit(torch.zeros(2, 3)).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_input_is_left_alone(recipe, x):
+    before = x.clone()
+    norm = _fitted(recipe, x)
+    norm.apply(x)
+    assert torch.equal(x, before)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "steps"),
+    [
+        ("none", []),
+        ("", []),
+        ("Renorm, Center , RENORM", ["unit", "center", "unit"]),
+        ("iterative", ["unit", "center"] * 5 + ["unit"]),
+        ("none,whiten", ["whiten"]),
+    ],
+)
+def test_recipes(recipe, steps):
+    assert parse_recipe(recipe) == steps
+
+
+@pytest.mark.parametrize("recipe", ["units", "unit;center", "unit,,centre"])
+def test_unknown_step(recipe):
+    with pytest.raises(OptionError, match=r"unknown normalisation step .*the steps are unit, center, whiten"):
+        Normalizer(recipe)
+
+
+def test_every_step_says_whether_it_can_be_undone(x):
+    for name, step in STEPS.items():
+        fitted = step()
+        fitted.fit(x)
+        if step.invertible:
+            assert torch.allclose(fitted.invert(fitted.apply(x)), x, atol=1e-3), name
+        else:
+            with pytest.raises(NotImplementedError):
+                fitted.invert(x)
