@@ -26,23 +26,24 @@ def line_blocks(read: Callable[[int], bytes], size: Callable[[], int], longest: 
     """
     rest = b""
     while chunk := read(size()):
+        if len(rest) > longest:
+            yield rest[:_SHOWN] + OVERLONG
+            rest, chunk = b"", _after_line(chunk, read, size)
         cut = chunk.rfind(b"\n") + 1
         if cut:
             yield b"".join((rest, memoryview(chunk)[:cut]))
             rest = chunk[cut:]
         else:
             rest += chunk
-        if len(rest) > longest:
-            yield rest[:_SHOWN] + OVERLONG
-            rest = _after_line(read, size)
     if rest:
         yield rest + b"\n"
 
 
-def _after_line(read: Callable[[int], bytes], size: Callable[[], int]) -> bytes:
+def _after_line(chunk: bytes, read: Callable[[int], bytes], size: Callable[[], int]) -> bytes:
     """Drop bytes to the end of the line and give what was read beyond it."""
-    while chunk := read(size()):
+    while chunk:
         cut = chunk.find(b"\n") + 1
         if cut:
             return chunk[cut:]
+        chunk = read(size())
     return b""

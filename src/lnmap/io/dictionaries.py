@@ -14,7 +14,7 @@ from lnmap.storage import atomic_file
 
 MOST_BYTES = 1 << 30
 _CHUNK = 1 << 20
-_BLANKS = re.compile("[ \t]+")
+_BLANKS = re.compile(" +")
 _BOM = "\ufeff"
 
 
@@ -88,15 +88,15 @@ def _is_head(line: str) -> bool:
 
 
 def _fields(line: str) -> list[str]:
-    if "\t" in line.strip("\t "):
+    if "\t" in line:
         return [field.strip(" ") for field in line.split("\t")]
-    return _BLANKS.split(line.strip("\t "))
+    return _BLANKS.split(line.strip(" "))
 
 
 def _complaint(line: str, fields: list[str]) -> str:
-    if "\t" in line and len(fields) >= 2:
+    if "\t" in line:
         return "" if fields[0] and fields[1] else "an empty word"
-    return "" if len(fields) == 2 else f"{len(fields)} words instead of two"
+    return "" if len(fields) == 2 else f"{len(fields)} word{'s' * (len(fields) > 1)} instead of two"
 
 
 def _nothing(path: Path, skipped: list[list[Any]]) -> str:

@@ -103,6 +103,6 @@ def _as_matrix(vectors: Any) -> Matrix:
             matrix = np.ascontiguousarray(matrix, dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise InputError(f"vectors must be a matrix of numbers ({error})") from error
-    if matrix.ndim != 2:
-        raise InputError(f"vectors must be a matrix, got shape {matrix.shape}")
+    if matrix.ndim != 2 or not matrix.size:
+        raise InputError(f"vectors must be a matrix with a row for each word, got shape {matrix.shape}")
     return matrix

@@ -70,6 +70,7 @@ class ByteSource:
         self.regular = stat.S_ISREG(self.stat.st_mode)
         self.size = self.stat.st_size if self.regular else None
         self._held = b""
+        self.names: list[str] = []
         self.ended = False
         try:
             self._open()
@@ -87,7 +88,6 @@ class ByteSource:
         self.compression = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
         if self.compression == "bzip2" and head[4:10] not in (b"1AY&SY", b"\x17rE8P\x90"):
             self.compression = None  # a word may begin with BZh too
-        self.names: list[str] = []
         if self.compression == "zip":
             self._open_zip()
             return

@@ -1,0 +1,273 @@
+"""The cache of parsed text: found by content, never stale, never in the way."""
+
+import errno
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from lnmap.errors import VectorFileError
+from lnmap.io import cache, cache_folder, clear_cache, read, readers
+from lnmap.io.store import StoreWriter
+from lnmap.progress import Silent
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("LNMAP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(readers, "SMALLEST_CACHED", 0)
+    return tmp_path / "cache" / "vectors"
+
+
+@pytest.fixture
+def parses(monkeypatch):
+    """Count how often text was parsed."""
+    calls = []
+    plain = readers.read_text
+
+    def counting(source, *rest):
+        calls.append(source.path)
+        return plain(source, *rest)
+
+    monkeypatch.setattr(readers, "read_text", counting)
+    return calls
+
+
+def write_words(path, first=1.0, rows=50):
+    text = f"{rows} 3\n" + "".join(f"w{row} {first} 2 {row}\n" for row in range(rows))
+    path.write_bytes(text.encode())
+    return path
+
+
+def settle(path, seconds=10):
+    """Make a file look as if it had not changed for a while."""
+    old = time.time_ns() - seconds * 10**9
+    os.utime(path, ns=(old, old))
+
+
+def trust_all_times(monkeypatch):
+    # The time of the last change of a file's state cannot be set, so the rule is relaxed instead.
+    monkeypatch.setattr(cache, "_SETTLED_NS", -(10**12))
+
+
+def entries(folder):
+    return sorted((folder / "entries").iterdir())
+
+
+def test_the_second_reading_is_the_same_and_mapped(tmp_path, parses):
+    path = write_words(tmp_path / "a.vec")
+    first, second = read(path), read(path)
+    plain = read(path, cache=False)
+    assert len(parses) == 2
+    assert list(first.words) == list(second.words) == list(plain.words)
+    assert np.array_equal(first.vectors, second.vectors)
+    assert np.array_equal(first.vectors, plain.vectors)
+    assert dict(first.origin) == dict(second.origin) == dict(plain.origin)
+    assert isinstance(second.vectors.base, np.memmap)
+
+
+def test_a_change_that_keeps_size_and_time_is_seen(tmp_path, parses):
+    path = write_words(tmp_path / "a.vec", 1.0)
+    times = path.stat().st_mtime_ns
+    assert read(path)["w0"][0] == 1
+    write_words(path, 7.0)
+    os.utime(path, ns=(times, times))
+    assert read(path)["w0"][0] == 7
+    assert len(parses) == 2
+
+
+def test_a_file_just_written_is_not_trusted(tmp_path, folder):
+    path = write_words(tmp_path / "a.vec")
+    read(path)
+    (note,) = (folder / "index").iterdir()
+    assert json.loads(note.read_text())["seen"] == []
+
+
+def test_a_racy_change_is_seen_even_with_the_same_identity(tmp_path, monkeypatch):
+    path = write_words(tmp_path / "a.vec", 1.0)
+    monkeypatch.setattr(cache, "_identity", lambda path, status: ["all files look alike"])
+    assert read(path)["w1"][0] == 1
+    write_words(path, 3.0)
+    assert read(path)["w1"][0] == 3
+
+
+def test_a_settled_file_is_not_hashed_again(tmp_path, monkeypatch, parses):
+    trust_all_times(monkeypatch)
+    path = write_words(tmp_path / "a.vec")
+    read(path)
+
+    def refuse(*_):
+        raise AssertionError("hashed again")
+
+    monkeypatch.setattr(cache, "_hash_first", refuse)
+    assert len(read(path)) == 50
+    assert len(parses) == 1
+
+
+def test_a_file_that_settles_later_is_hashed_once_more(tmp_path, monkeypatch, parses):
+    path = write_words(tmp_path / "a.vec")
+    read(path)
+    trust_all_times(monkeypatch)
+    hashed = []
+    plain = cache._hash_first
+    monkeypatch.setattr(cache, "_hash_first", lambda *given: hashed.append(1) or plain(*given))
+    for _ in range(3):
+        read(path)
+    assert len(hashed) == 1
+    assert len(parses) == 1
+
+
+def test_copies_share_an_entry(tmp_path, folder, parses):
+    path = write_words(tmp_path / "a.vec")
+    read(path)
+    shutil.copy(path, tmp_path / "b.vec")
+    assert read(tmp_path / "b.vec").origin["path"].endswith("b.vec")
+    assert len(parses) == 1
+    assert len(entries(folder)) == 1
+
+
+def test_options_are_kept_apart(tmp_path, parses):
+    path = write_words(tmp_path / "a.vec")
+    sizes = [len(read(path, limit=limit, policy=policy)) for limit in (None, 5, 7) for policy in ("muse", "vecmap")]
+    assert sizes == [50, 50, 5, 5, 7, 7]
+    assert len(parses) == 6
+    assert len(read(path, limit=5)) == 5
+    assert len(parses) == 6
+
+
+def test_a_limited_reading_depends_on_what_it_read(tmp_path, parses):
+    path = write_words(tmp_path / "a.vec", rows=200_000)
+    read(path, limit=5)
+    with path.open("ab") as file:
+        file.write(b"more 1 2 3\n")
+    assert len(read(path, limit=5)) == 5
+    assert len(parses) == 1
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"w3 1.0", b"w3 9.0", 1))
+    assert read(path, limit=5)["w3"][0] == 9
+
+
+def test_an_unfinished_last_line_that_grows_is_seen(tmp_path):
+    path = tmp_path / "a.vec"
+    path.write_bytes(b"a 1 2\nb 3 4")
+    assert read(path, limit=2)["b"].tolist() == [3, 4]
+    path.write_bytes(b"a 1 2\nb 3 45\n")
+    assert read(path, limit=2)["b"].tolist() == [3, 45]
+
+
+@pytest.mark.parametrize("name", ["vectors.safetensors", "vocabulary.json", "embeddings.json"])
+@pytest.mark.parametrize("damage", [b"", b"garbage", None])
+def test_a_damaged_entry_is_built_again(tmp_path, folder, parses, name, damage):
+    path = write_words(tmp_path / "a.vec")
+    read(path)
+    (entry,) = entries(folder)
+    if damage is None:
+        (entry / name).unlink()
+    else:
+        (entry / name).write_bytes(damage)
+    assert read(path)["w3"].tolist() == [1, 2, 3]
+    assert len(parses) == 2
+    assert len(read(path)) == 50
+    assert len(parses) == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"[]", b'{"key": "../../x"}', b'{"key": 3}', b"null"])
+def test_a_damaged_index_is_written_again(tmp_path, folder, parses, damage):
+    path = write_words(tmp_path / "a.vec")
+    read(path)
+    (note,) = (folder / "index").iterdir()
+    note.write_bytes(damage)
+    assert len(read(path)) == 50
+    assert len(read(path)) == 50
+    assert len(parses) == 2
+
+
+def test_a_damaged_entry_without_an_index(tmp_path, folder):
+    path = write_words(tmp_path / "a.vec")
+    read(path)
+    (entry,) = entries(folder)
+    (entry / "vocabulary.json").write_bytes(b"")
+    shutil.rmtree(folder / "index")
+    assert len(read(path)) == 50
+
+
+def test_an_unusable_folder_is_no_obstacle(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("LNMAP_CACHE", str(tmp_path / "file"))
+    progress = Silent()
+    assert len(read(write_words(tmp_path / "a.vec"), progress=progress)) == 50
+    assert "reading without it" in progress.notes[0]
+
+
+def test_a_full_disk_is_no_obstacle(tmp_path, folder, monkeypatch):
+    def full(self, vectors):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(StoreWriter, "add", full)
+    progress = Silent()
+    found = read(write_words(tmp_path / "a.vec"), progress=progress)
+    assert found["w3"].tolist() == [1, 2, 3]
+    assert "No space left" in progress.notes[0]
+    assert entries(folder) == []
+
+
+def test_a_failed_reading_leaves_nothing(tmp_path, folder):
+    path = tmp_path / "a.vec.gz"
+    path.write_bytes(gzip.compress(b"".join(b"w%d 1 2 3\n" % row for row in range(300_000)))[:-100])
+    with pytest.raises(VectorFileError, match="cut short"):
+        read(path)
+    assert entries(folder) == []
+
+
+def test_work_left_by_killed_readers_is_removed(tmp_path, folder):
+    left = folder / "entries" / ".lnmap-partial-left"
+    left.mkdir(parents=True)
+    settle(left, 10**6)
+    read(write_words(tmp_path / "a.vec"))
+    assert not left.exists()
+
+
+def test_small_files_and_other_formats_are_not_cached(tmp_path, folder, monkeypatch):
+    monkeypatch.setattr(readers, "SMALLEST_CACHED", cache.SMALLEST_CACHED)
+    read(write_words(tmp_path / "a.vec"))
+    assert not folder.exists()
+
+
+def test_clearing(tmp_path, folder, parses):
+    path = write_words(tmp_path / "a.vec")
+    found = read(path)
+    assert clear_cache() > 600
+    assert not folder.exists()
+    assert found["w3"].tolist() == [1, 2, 3]
+    assert clear_cache() == 0
+    read(path)
+    assert len(parses) == 2
+
+
+def test_where_it_is(monkeypatch, tmp_path):
+    assert cache_folder() == tmp_path / "cache"
+    monkeypatch.delenv("LNMAP_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder() == tmp_path / "xdg" / "lnmap"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / ".cache" / "lnmap"
+
+
+def test_two_processes_fill_it_at_once(tmp_path, folder):
+    path = write_words(tmp_path / "a.vec", rows=60_000)
+    assert path.stat().st_size > cache.SMALLEST_CACHED
+    program = "import sys; from lnmap.io import read; e = read(sys.argv[1]); print(len(e), float(e['w9'][2]))"
+    started = [
+        subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True) for _ in "ab"
+    ]
+    assert [process.communicate()[0] for process in started] == ["60000 9.0\n"] * 2
+    assert [process.returncode for process in started] == [0, 0]
+    assert len(entries(folder)) == 1
+    assert len(read(path)) == 60_000
