@@ -1,0 +1,257 @@
+"""The adversarial game shared by `muse-unsup`, `aae` and `bliss` (Conneau et al. 2018, section 2).
+
+A discriminator learns to tell mapped source vectors W x from target vectors y (their equation 3); the map learns to be
+taken for the target (equation 4). A game may collapse: whoever plays it looks at how well the two vocabularies found
+each other, and starts again with other draws, a bounded number of times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from lnmap.errors import InputError, TrainingError
+from lnmap.induce import induce
+from lnmap.methods.base import Method, Run
+from lnmap.methods.options import Options, option
+from lnmap.methods.procrustes import rotation
+from lnmap.normalize import unit
+from lnmap.retrieve import NEIGHBOURS, neighbourhood_means, top_k
+
+LEAST_WORDS = 100
+_CHANCE = 999  # stream of the random rotation
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class AdversarialOptions(Options):
+    """Options of the game; the defaults are MUSE's, but for the size of the budget."""
+
+    epochs: int = option(5, "epochs of the game; the criterion is taken after each", low=1)
+    iterations: int = option(31_250, "map steps an epoch", low=1)
+    batch: int = option(32, "words of each language in a step", low=1)
+    most_frequent: int = option(75_000, "words are drawn from this many most frequent ones", low=1)
+    dis_steps: int = option(5, "discriminator steps before each map step", low=1)
+    dis_hidden: int = option(2048, "width of the discriminator's two hidden layers", low=1)
+    dis_dropout: float = option(0.1, "dropout on the discriminator's input", low=0)
+    dis_lr: float = option(0.1, "learning rate of the discriminator (SGD)", low=0)
+    smoothing: float = option(0.1, "label smoothing of the discriminator", low=0)
+    map_lr: float = option(0.1, "learning rate of the map (SGD)", low=0)
+    map_beta: float = option(0.001, "pull of the map towards orthogonality after each step", low=0)
+    lr_decay: float = option(0.98, "factor on the map's learning rate after each epoch", low=0)
+    lr_shrink: float = option(0.5, "factor on it when the criterion falls, from the second fall on", low=0)
+    criterion_words: int = option(10_000, "most frequent source words the criterion is taken over", low=1)
+    restarts: int = option(2, "how often a collapsed game is started again with other draws", low=0)
+    least_gain: float = option(0.2, "share of mutual CSLS matches above that of a random rotation, relative", low=0)
+
+
+class Discriminator:
+    """d -> hidden -> hidden -> 1, LeakyReLU 0.2, dropout on the input; gives the logit of "a mapped source word"."""
+
+    def __init__(self, dim: int, hidden: int, dropout: float, generator: torch.Generator, gain: float = 1.0) -> None:
+        self.dropout, self.generator = dropout, generator
+        self.layers: list[tuple[Tensor, Tensor]] = []
+        for fan_in, fan_out in ((dim, hidden), (hidden, hidden), (hidden, 1)):
+            bound = fan_in**-0.5
+            weight = uniform((fan_out, fan_in), gain * bound, generator)
+            self.layers.append((weight, uniform((fan_out,), bound, generator)))
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """Weights and biases."""
+        return [tensor for layer in self.layers for tensor in layer]
+
+    def __call__(self, x: Tensor, train: bool = False) -> Tensor:
+        """(b, d) -> (b,)."""
+        if train and self.dropout > 0:
+            keep = torch.rand(x.shape, generator=self.generator, device=x.device) >= self.dropout
+            x = x * keep / (1 - self.dropout)
+        for weight, bias in self.layers[:-1]:
+            x = functional.leaky_relu(functional.linear(x, weight, bias), 0.2)
+        return functional.linear(x, *self.layers[-1])[:, 0]
+
+
+class Game:
+    """One direction: a map W (d, d) from `source` to `target`, its discriminator, and the best W so far."""
+
+    def __init__(
+        self,
+        source: Tensor,
+        target: Tensor,
+        options: AdversarialOptions,
+        generator: torch.Generator,
+        start: Tensor | None = None,
+        gain: float = 1.0,
+    ) -> None:
+        self.source, self.target, self.options, self.generator = source, target, options, generator
+        dim = target.shape[1]
+        self.w = torch.eye(dim, dtype=source.dtype, device=source.device) if start is None else start.clone()
+        self.discriminator = Discriminator(dim, options.dis_hidden, options.dis_dropout, generator, gain)
+        self.lr, self.score, self.falls = options.map_lr, -torch.inf, 0
+        self.best = self.w
+        self.losses: list[Tensor] = []  # discriminator losses of the running epoch
+        share = torch.ones(options.batch, device=source.device)
+        self._labels = torch.cat([share * (1 - options.smoothing), share * options.smoothing])  # source, target
+
+    def draw(self, x: Tensor) -> Tensor:
+        """Vectors (b, d) of words drawn evenly from the most frequent ones of a vocabulary."""
+        size = min(self.options.most_frequent, len(x))
+        return x[torch.randint(size, (self.options.batch,), generator=self.generator, device=x.device)]
+
+    def discriminate(self) -> None:
+        """One discriminator step on mapped source words and target words (Conneau et al. 2018, equation 3)."""
+        x = torch.cat([self.draw(self.source) @ self.w, self.draw(self.target)])
+        parameters = self.discriminator.parameters
+        for parameter in parameters:
+            parameter.requires_grad_(True)
+        loss = functional.binary_cross_entropy_with_logits(self.discriminator(x, train=True), self._labels)
+        gradients = torch.autograd.grad(loss, parameters)
+        for parameter in parameters:
+            parameter.requires_grad_(False)
+        torch._foreach_add_(parameters, list(gradients), alpha=-self.options.dis_lr)
+        self.losses.append(loss.detach())
+
+    def fool(self, weight: float = 0.5) -> None:
+        """One map step: labels flipped, the discriminator at rest (equation 4), then `orthogonalize`.
+
+        Targets do not depend on W, so only the mapped words are scored; `weight` 1/2 keeps the mean over both.
+        """
+        w = self.w.requires_grad_(True)
+        logits = self.discriminator(self.draw(self.source) @ w)
+        flipped = torch.full_like(logits, self.options.smoothing)
+        loss = functional.binary_cross_entropy_with_logits(logits, flipped) * weight
+        (gradient,) = torch.autograd.grad(loss, w)
+        self.w = w.detach() - self.lr * gradient
+        self.orthogonalize()
+
+    def orthogonalize(self) -> None:
+        """W <- (1 + beta) W - beta W W^T W (equation 5)."""
+        beta = self.options.map_beta
+        if beta > 0:
+            self.w = (1 + beta) * self.w - beta * (self.w @ self.w.T @ self.w)
+
+    def end_epoch(self, score: float) -> float:
+        """Keep W if it is the best, lower the learning rate, give the mean discriminator loss of the epoch."""
+        self.lr *= self.options.lr_decay
+        if score > self.score:
+            self.best, self.score = self.w.clone(), score
+        else:
+            self.falls += 1
+            if self.falls > 1:
+                self.lr *= self.options.lr_shrink
+        return self.mean_loss()
+
+    def mean_loss(self) -> float:
+        """Mean discriminator loss since it was last asked for."""
+        loss = float(torch.stack(self.losses).mean())
+        self.losses.clear()
+        return loss
+
+
+def play(games: Sequence[Game], run: Run, attempt: int, cycle: Callable[[Game, Game], None] | None = None) -> None:
+    """Play the games side by side for all epochs; `cycle(game, other)` follows each map step of two games."""
+    options = games[0].options
+    with run.progress.task(f"adversarial training, attempt {attempt}", options.epochs * options.iterations) as task:
+        for epoch in range(1, options.epochs + 1):
+            for _ in range(options.iterations):
+                for _ in range(options.dis_steps):
+                    for game in games:
+                        game.discriminate()
+                for index, game in enumerate(games):
+                    game.fool()
+                    if cycle is not None:
+                        cycle(game, games[1 - index])
+                task.advance()
+            for direction, game in enumerate(games):
+                score = mean_cosine(game.source @ game.w, game.target, options.criterion_words, run.memory)
+                lr = game.lr
+                loss = game.end_epoch(score)
+                run.record(attempt=attempt, epoch=epoch, direction=direction, criterion=score, dis_loss=loss, lr=lr)
+
+
+def mean_cosine(x: Tensor, y: Tensor, words: int, memory: int) -> float:
+    """Mean cosine of the CSLS matches of the most frequent words: the unsupervised criterion (section 2.4)."""
+    x, y = unit(x), unit(y)
+    bias = neighbourhood_means(y, x, memory=memory) / -2
+    scores, rows = top_k(x[:words], y, 1, bias, memory=memory)
+    return float((scores - bias[rows]).mean())
+
+
+def forward_matches(x: Tensor, y: Tensor, max_rank: int, memory: int, queries: int | None = None) -> Tensor:
+    """CSLS matches of source words, both ranks below `max_rank`, shape (k, 2): the dictionary "S2T" of MUSE."""
+    x, y = unit(x), unit(y)
+    bias = neighbourhood_means(y, x, NEIGHBOURS, memory=memory) / -2
+    rows = top_k(x[: queries or max_rank], y, 1, bias, memory=memory)[1][:, 0]
+    pairs = torch.stack([torch.arange(len(rows), device=x.device), rows], dim=1)
+    return pairs[rows < max_rank]
+
+
+def matches_by_csls(x: Tensor, y: Tensor, max_rank: int, memory: int) -> tuple[Tensor, float]:
+    """CSLS matches (k, 2) of the source words, within the `max_rank` most frequent words, and their mean CSLS."""
+    x, y = unit(x[:max_rank]), unit(y[:max_rank])
+    r_x, r_y = neighbourhood_means(x, y, memory=memory), neighbourhood_means(y, x, memory=memory)
+    scores, rows = top_k(x, y, 1, r_y / -2, memory=memory)
+    pairs = torch.stack([torch.arange(len(x), device=x.device), rows[:, 0]], dim=1)
+    return pairs, float((2 * scores[:, 0] - r_x).mean())
+
+
+def mutual_share(x: Tensor, y: Tensor, words: int, memory: int) -> float:
+    """Share of the most frequent words, of both sides, that are each other's CSLS match."""
+    return len(induce(x[:words], y[:words], memory=memory)) / min(words, len(x), len(y))
+
+
+def is_aligned(x: Tensor, chance: Tensor, y: Tensor, options: AdversarialOptions, memory: int) -> tuple[bool, str]:
+    """Compare mapped source words x with words mapped by a rotation that was refined from a random start.
+
+    Refinement makes any two vocabularies agree to some degree (a third of the words become mutual matches), so the
+    share of mutual matches counts only by how far it exceeds what refinement makes of chance. No gold data is seen.
+    """
+    share = mutual_share(x, y, options.criterion_words, memory)
+    by_chance = mutual_share(chance, y, options.criterion_words, memory)
+    why = f"mutual matches {share:.1%} of the frequent words, {by_chance:.1%} from a random rotation"
+    return share >= (1 + options.least_gain) * by_chance, why
+
+
+def random_rotation(dim: int, run: Run) -> Tensor:
+    """Orthogonal matrix (d, d) drawn evenly."""
+    generator = run.generator(_CHANCE)
+    normal = torch.randn(dim, dim, generator=generator, device=run.device)
+    return rotation(normal, torch.eye(dim, device=run.device))
+
+
+def until_aligned(method: Method, run: Run, restarts: int, attempt: Callable[[int], tuple[T, bool, str]]) -> T:
+    """Call `attempt(number)` until it says that its result is aligned, at most 1 + `restarts` times."""
+    why = ""
+    for number in range(1, restarts + 2):
+        result, aligned, why = attempt(number)
+        run.record(attempt=number, aligned=aligned, reason=why)
+        if aligned:
+            return result
+        run.progress.note(f"{method.name}: attempt {number} of {restarts + 1} collapsed ({why})")
+    raise TrainingError(
+        f"{method.name} found no alignment in {restarts + 1} attempts (the last: {why}); try another --seed, "
+        "a larger budget, or a method that uses a seed dictionary"
+    )
+
+
+def check_vocabularies(method: Method, source: Tensor, target: Tensor, run: Run, **limits: int) -> None:
+    """Refuse tiny vocabularies, and say which cut-offs were lowered to what there is."""
+    size = min(len(source), len(target))
+    if size < LEAST_WORDS:
+        raise InputError(
+            f"{method.name} needs at least {LEAST_WORDS} words on each side, got {len(source)} and {len(target)}; "
+            "read larger vocabularies"
+        )
+    lowered = [f"{name}={limit}" for name, limit in limits.items() if limit > size]
+    if lowered:
+        run.progress.note(f"{method.name}: {', '.join(lowered)} exceed a vocabulary of {size} words; all of it is used")
+
+
+def uniform(shape: tuple[int, ...], bound: float, generator: torch.Generator) -> Tensor:
+    """Draw evenly from [-bound, bound]."""
+    return (torch.rand(shape, generator=generator, device=generator.device) * 2 - 1) * bound

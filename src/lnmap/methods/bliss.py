@@ -1,0 +1,155 @@
+"""BLISS(R): a seed, unaligned words and weak orthogonality at once (Patra et al. 2019)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from lnmap.methods.adversarial import AdversarialOptions, Game, check_vocabularies
+from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
+from lnmap.methods.options import option
+from lnmap.methods.procrustes import require_equal_dimensions, rotated, rotation
+from lnmap.methods.rcsls import mean_rows
+from lnmap.normalize import Normalizer, unit
+from lnmap.retrieve import NEIGHBOURS, neighbourhood_means, top_k
+
+
+@dataclass(frozen=True)
+class BlissOptions(AdversarialOptions):
+    """Options of `bliss`; the original makes 200 epochs of 157 iterations with a discriminator of width 2048."""
+
+    normalize: str = option("unit", "normalisation recipe of both languages")
+    epochs: int = option(20, "epochs; after each the criterion is taken and the neighbours are searched again", low=1)
+    iterations: int = option(157, "iterations an epoch", low=1)
+    dis_hidden: int = option(512, "width of the discriminator's two hidden layers", low=1)
+    map_beta: float = option(0.0, "pull of the map towards orthogonality after each step", low=0)
+    rcsls_lr: float = option(0.1, "learning rate of the RCSLS loss on seed pairs (SGD, never lowered)", low=0)
+    candidates: int = option(100_000, "most frequent words of each side among which neighbours are searched", low=1)
+    neighbours: int = option(NEIGHBOURS, "k of CSLS", low=1)
+    patience: int = option(2, "epochs without a better criterion before the learning rate shrinks", low=1)
+    least_lr: float = option(1e-5, "floor of the map's learning rate", low=0)
+    hub: int = option(20, "a target matched by more source words than this is a hub, and left out", low=1)
+    refinements: int = option(3, "Procrustes refinements at the end, each kept only if the criterion gains", low=0)
+    max_rank: int = option(15_000, "targets of pairs refined on are among this many most frequent words", low=1)
+
+
+@dataclass(frozen=True)
+class Matches:
+    """CSLS matches that are no hubs: rows (k, 2) and the mean CSLS of those of the most frequent source words."""
+
+    rows: Tensor
+    criterion: float
+
+
+class Bliss(Method):
+    """Adversarial loss + RCSLS loss on the seed + cos(x, W^T W x), a third of each (Patra et al. 2019, section 3)."""
+
+    name = "bliss"
+    title = "Semi-supervised alignment with weak orthogonality, BLISS(R)"
+    citation = "Patra et al. 2019, ACL"
+    supervision = "seed + unaligned words"
+    Options = BlissOptions
+    profiles = {"original": {"epochs": 200, "dis_hidden": 2048}}
+
+    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
+        """Start from Procrustes on the seed, train the three losses, refine."""
+        options: BlissOptions = self.options
+        require_pairs(self, pairs, 1)
+        require_equal_dimensions(self, source, target)
+        limits = {name: getattr(options, name) for name in ("most_frequent", "criterion_words", "max_rank")}
+        check_vocabularies(self, source, target, run, **limits)
+        norms = Normalizer(options.normalize), Normalizer(options.normalize)
+        x, y = norms[0].fit(source), norms[1].fit(target)
+        start = rotation(x[pairs[:, 0]], y[pairs[:, 1]])
+        w, score = self._train(x, y, start, pairs, run)
+        w = self._refine(x, y, w, score, run)
+        require_finite(self.name, map=w)
+        return rotated(norms, w)
+
+    def _train(self, x: Tensor, y: Tensor, start: Tensor, pairs: Tensor, run: Run) -> tuple[Tensor, float]:
+        """Play all epochs; give the map with the best criterion, the start included, and the criterion."""
+        options: BlissOptions = self.options
+        generator = run.generator(1)
+        game = Game(x, y, options, generator, start=start, gain=6**0.5)  # Kaiming: +-sqrt(6 / fan_in)
+        best, best_score, waited = start, self._match(x @ start, y, run).criterion, 0
+        with run.progress.task("bliss", options.epochs) as task:
+            for epoch in range(1, options.epochs + 1):
+                seed = SeedLoss(x, y, pairs, game.w, options, run.memory)
+                for _ in range(options.iterations):
+                    game.fool(weight=1 / 3)
+                    game.w = game.w - options.rcsls_lr / 3 * seed.gradient(options.batch, generator)
+                    game.w = game.w - game.lr / 3 * weak_orthogonality(game.draw(x), game.w)
+                    for _ in range(options.dis_steps):
+                        game.discriminate()
+                score = self._match(x @ game.w, y, run).criterion
+                dis_loss = game.mean_loss()
+                run.record(epoch=epoch, criterion=score, dis_loss=dis_loss, lr=game.lr)
+                game.lr *= options.lr_decay
+                waited = 0 if score > best_score else waited + 1
+                if score > best_score:
+                    best, best_score = game.w, score
+                elif waited % options.patience == 0:
+                    game.lr *= options.lr_shrink
+                game.lr = max(game.lr, options.least_lr)
+                task.advance()
+        return best, best_score
+
+    def _refine(self, x: Tensor, y: Tensor, w: Tensor, score: float, run: Run) -> Tensor:
+        """Procrustes on the matches of all source words, kept only while the criterion improves."""
+        for iteration in range(1, self.options.refinements + 1):
+            rows = self._match(x @ w, y, run).rows
+            rows = rows[rows[:, 1] < self.options.max_rank]
+            if not len(rows):
+                break
+            refined = rotation(x[rows[:, 0]], y[rows[:, 1]])
+            new_score = self._match(x @ refined, y, run).criterion
+            run.record(refinement=iteration, pairs=len(rows), criterion=new_score, kept=new_score > score)
+            if new_score <= score:
+                break
+            w, score = refined, new_score
+        return w
+
+    def _match(self, x: Tensor, y: Tensor, run: Run) -> Matches:
+        """CSLS matches of all source words, hubs dropped, and the unsupervised criterion."""
+        x, y = unit(x), unit(y)
+        r_y = neighbourhood_means(y, x, self.options.neighbours, memory=run.memory)
+        scores, targets = top_k(x, y, 1, r_y / -2, memory=run.memory)
+        head = min(self.options.criterion_words, len(x))
+        r_x = neighbourhood_means(x[:head], y, self.options.neighbours, memory=run.memory)
+        matched = targets[:, 0]
+        times_head = torch.bincount(matched[:head], minlength=len(y))
+        plain = times_head[matched[:head]] <= self.options.hub
+        csls = (2 * scores[:head, 0] - r_x)[plain]
+        keep = torch.bincount(matched, minlength=len(y))[matched] <= self.options.hub
+        rows = torch.stack([torch.arange(len(x), device=x.device), matched], dim=1)[keep]
+        return Matches(rows, float(csls.mean()) if len(csls) else -torch.inf)
+
+
+class SeedLoss:
+    """RCSLS over random batches of seed pairs; neighbours are searched once, at the W it was built with.
+
+    With the neighbours fixed the gradient of a pair depends on no W (see `rcsls.RcslsLoss`), so it is two products.
+    """
+
+    def __init__(self, x: Tensor, y: Tensor, pairs: Tensor, w: Tensor, options: BlissOptions, memory: int) -> None:
+        pool_x, pool_y = x[: options.candidates], y[: options.candidates]
+        self.x, self.y = x[pairs[:, 0]], y[pairs[:, 1]]  # (n, d)
+        near_y = top_k(self.x @ w, pool_y, options.neighbours, memory=memory)[1]  # (n, k)
+        near_x = top_k(self.y, pool_x @ w, options.neighbours, memory=memory)[1]
+        self.pull_y = mean_rows(pool_y, near_y) - 2 * self.y
+        self.pull_x = mean_rows(pool_x, near_x)
+
+    def gradient(self, batch: int, generator: torch.Generator) -> Tensor:
+        """Gradient (d, d) over a random batch of pairs."""
+        rows = torch.randint(len(self.x), (batch,), generator=generator, device=self.x.device)
+        return (self.x[rows].T @ self.pull_y[rows] + self.pull_x[rows].T @ self.y[rows]) / batch
+
+
+def weak_orthogonality(x: Tensor, w: Tensor) -> Tensor:
+    """Gradient of minus the mean cosine of x and W^T W x over a batch (b, d)."""
+    w = w.detach().requires_grad_(True)
+    loss = -functional.cosine_similarity(x, x @ w @ w.T, dim=1).mean()
+    return torch.autograd.grad(loss, w)[0]

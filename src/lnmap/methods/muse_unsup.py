@@ -1,0 +1,85 @@
+"""Adversarial start and Procrustes refinement without any seed (Conneau et al. 2018, unsupervised)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnmap.methods.adversarial import (
+    AdversarialOptions,
+    Game,
+    check_vocabularies,
+    forward_matches,
+    is_aligned,
+    mean_cosine,
+    play,
+    random_rotation,
+    until_aligned,
+)
+from lnmap.methods.base import LinearAlignment, Method, Run
+from lnmap.methods.options import option
+from lnmap.methods.procrustes import require_equal_dimensions, rotated, rotation
+from lnmap.normalize import RENORM, Normalizer
+
+
+@dataclass(frozen=True)
+class MuseUnsupOptions(AdversarialOptions):
+    """Options of `muse-unsup`."""
+
+    normalize: str = option(RENORM, "normalisation recipe of both languages; the original's own is 'none'")
+    refinements: int = option(5, "Procrustes refinements after the game", low=0)
+    max_rank: int = option(15_000, "both words of a pair refined on are among this many most frequent words", low=1)
+
+
+class MuseUnsup(Method):
+    """A rotation learnt against a discriminator, then refined on its own forward CSLS matches."""
+
+    name = "muse-unsup"
+    title = "Adversarial training and refinement (MUSE, unsupervised)"
+    citation = "Conneau et al. 2018, ICLR"
+    supervision = "none"
+    orthogonal = True
+    Options = MuseUnsupOptions
+    profiles = {
+        "original": {
+            "normalize": "none",
+            "iterations": 31_250,
+            "batch": 32,
+            "dis_hidden": 2048,
+            "dis_lr": 0.1,
+            "map_lr": 0.1,
+            "map_beta": 0.001,
+        }
+    }
+
+    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
+        """Play until the vocabularies find each other; `pairs` are not looked at."""
+        options: MuseUnsupOptions = self.options
+        require_equal_dimensions(self, source, target)
+        limits = {name: getattr(options, name) for name in ("most_frequent", "criterion_words", "max_rank")}
+        check_vocabularies(self, source, target, run, **limits)
+        norms = Normalizer(options.normalize), Normalizer(options.normalize)
+        x, y = norms[0].fit(source), norms[1].fit(target)
+        chance = self._refine(x, y, random_rotation(x.shape[1], run), run, attempt=0)
+
+        def attempt(number: int) -> tuple[Tensor, bool, str]:
+            game = Game(x, y, options, run.generator(number))
+            play([game], run, number)
+            w = self._refine(x, y, game.best, run, number)
+            return w, *is_aligned(x @ w, x @ chance, y, options, run.memory)
+
+        return rotated(norms, until_aligned(self, run, options.restarts, attempt))
+
+    def _refine(self, x: Tensor, y: Tensor, w: Tensor, run: Run, attempt: int) -> Tensor:
+        """Procrustes on forward CSLS matches; the rotation with the best criterion is kept, and is orthogonal."""
+        best, best_score = rotation(torch.eye(len(w), dtype=w.dtype, device=w.device), w), -torch.inf
+        for iteration in range(1, self.options.refinements + 1):
+            found = forward_matches(x @ w, y, self.options.max_rank, run.memory)
+            w = rotation(x[found[:, 0]], y[found[:, 1]])
+            score = mean_cosine(x @ w, y, self.options.criterion_words, run.memory)
+            run.record(attempt=attempt, refinement=iteration, pairs=len(found), criterion=score)
+            if score > best_score:
+                best, best_score = w, score
+        return best

@@ -1,0 +1,164 @@
+"""RCSLS: minimise the retrieval criterion CSLS itself over the seed pairs (Joulin et al. 2018, equation 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
+from lnmap.methods.options import Options, option
+from lnmap.methods.procrustes import rotated, rotation
+from lnmap.normalize import RENORM, Normalizer, unit
+from lnmap.retrieve import NEIGHBOURS, top_k
+
+_LEAST_PAIRS = 50  # below this no part of the seed is worth holding out
+
+
+@dataclass(frozen=True)
+class RcslsOptions(Options):
+    """Options of `rcsls`."""
+
+    normalize: str = option(RENORM, "normalisation recipe of both languages; the original's own is 'unit'")
+    step: float = option(0.0, "step of the original's rule (its grid: 1, 10, 25, 50); 0: held-out pairs choose", low=0)
+    iterations: int = option(10, "iterations at a fixed step; the original makes one gradient step more", low=0)
+    least_step: float = option(1e-4, "stop when the step has been halved to less than this", low=0)
+    neighbours: int = option(NEIGHBOURS, "k of CSLS", low=1)
+    spectral: bool = option(False, "project the singular values of the map to at most 1 after each step")
+    first_step: float = option(5.0, "automatic: step size tried first, halved whenever the loss would rise", low=0)
+    max_steps: int = option(60, "automatic: most steps taken", low=1)
+    held_out: float = option(0.2, "automatic: share of the seed pairs that chooses the number of steps", low=0)
+    gain: float = option(0.95, "automatic: share of the best held-out gain that is enough", low=0)
+    patience: int = option(4, "automatic: steps without a better held-out score before the search ends", low=1)
+
+
+class Rcsls(Method):
+    """A linear map without constraint, started from Procrustes, full-batch gradient steps on the CSLS loss."""
+
+    name = "rcsls"
+    title = "Relaxed CSLS (RCSLS)"
+    citation = "Joulin et al. 2018, EMNLP"
+    Options = RcslsOptions
+    profiles = {"original": {"normalize": "unit", "step": 25.0}}
+
+    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
+        """Minimise the loss over the seed pairs."""
+        require_pairs(self, pairs, 1)
+        norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
+        x, y = norms[0].fit(source), norms[1].fit(target)
+        loss = RcslsLoss(x, y, self.options.neighbours, run.memory)
+        w = self._fixed(loss, pairs, run) if self.options.step > 0 else self._automatic(loss, pairs, run)
+        require_finite(self.name, map=w)
+        return rotated(norms, w)
+
+    def _fixed(self, loss: RcslsLoss, pairs: Tensor, run: Run) -> Tensor:
+        """The original's rule: halve the step after the loss has risen, but keep the iterate that made it rise."""
+        w, step, last = loss.start(pairs), self.options.step, torch.inf
+        with run.progress.task("rcsls", self.options.iterations + 1) as task:
+            for iteration in range(self.options.iterations + 1):
+                if step < self.options.least_step:
+                    break
+                value, gradient = loss(w, pairs)
+                w = self._project(w - step * gradient)
+                run.record(iteration=iteration, loss=value, step=step)
+                if value > last:
+                    step /= 2
+                last = value
+                task.advance()
+        return w
+
+    def _automatic(self, loss: RcslsLoss, pairs: Tensor, run: Run) -> Tensor:
+        """Choose the number of steps on held-out seed pairs, then take as many with all pairs."""
+        count = round(len(pairs) * min(self.options.held_out, 0.5))
+        if len(pairs) < _LEAST_PAIRS or not count:
+            run.progress.note(f"rcsls: {len(pairs)} seed pairs are too few to hold some out; Procrustes is kept")
+            return loss.start(pairs)
+        order = torch.randperm(len(pairs), generator=run.generator(), device=run.device)
+        held, rest = pairs[order[:count]], pairs[order[count:]]
+        steps = self._choose_steps(loss, rest, held, run)
+        w = loss.start(pairs)
+        with run.progress.task("rcsls", steps) as task:
+            for trial, value, step in self._descend(loss, pairs, steps):
+                w = trial
+                run.record(phase="fit", loss=value, step=step)
+                task.advance()
+        return w
+
+    def _choose_steps(self, loss: RcslsLoss, rest: Tensor, held: Tensor, run: Run) -> int:
+        """Fewest steps on `rest` that give nearly all that can be gained on `held`."""
+        scores = [loss.held_out(loss.start(rest), held)]
+        with run.progress.task("rcsls: choosing the number of steps", None) as task:
+            for w, value, step in self._descend(loss, rest, self.options.max_steps):
+                scores.append(loss.held_out(w, held))
+                run.record(phase="choose", iteration=len(scores) - 1, loss=value, step=step, held_out=scores[-1])
+                task.advance()
+                if len(scores) - 1 - scores.index(max(scores)) >= self.options.patience:
+                    break
+        enough = scores[0] + min(self.options.gain, 1.0) * (max(scores) - scores[0])
+        return next(steps for steps, score in enumerate(scores) if score >= enough)
+
+    def _descend(self, loss: RcslsLoss, pairs: Tensor, steps: int) -> Iterator[tuple[Tensor, float, float]]:
+        """Gradient steps that never raise the loss: a step that would is undone and halved. Gives (W, loss, step)."""
+        step = self.options.first_step
+        w = loss.start(pairs)
+        value, gradient = loss(w, pairs)
+        for _ in range(steps):
+            while True:
+                trial = self._project(w - step * gradient)
+                new_value, new_gradient = loss(trial, pairs)
+                if new_value <= value:
+                    break
+                step /= 2
+                if step < self.options.least_step:
+                    return
+            w, value, gradient = trial, new_value, new_gradient
+            yield w, value, step
+
+    def _project(self, w: Tensor) -> Tensor:
+        """Clip the singular values at 1 where `spectral` asks for it."""
+        if not self.options.spectral:
+            return w
+        u, s, vt = torch.linalg.svd(w, full_matrices=False)
+        return u * s.clamp_max(1) @ vt
+
+
+class RcslsLoss:
+    """Equation 3 and its gradient, with the two vocabularies (n, d_s) and (m, d_t) as neighbour candidates."""
+
+    def __init__(self, x: Tensor, y: Tensor, neighbours: int, memory: int) -> None:
+        self.x, self.y, self.k, self.memory = x, y, neighbours, memory
+
+    def start(self, pairs: Tensor) -> Tensor:
+        """Procrustes on the pairs, (d_s, d_t)."""
+        return rotation(self.x[pairs[:, 0]], self.y[pairs[:, 1]])
+
+    def __call__(self, w: Tensor, pairs: Tensor) -> tuple[float, Tensor]:
+        """Loss and gradient at W, the neighbours held fixed.
+
+        f(W) = 1/n sum_i [ -2 x_i W y_i + 1/k sum_{z in N_y(x_i W)} x_i W z + 1/k sum_{u in N_x(y_i)} u W y_i ]
+        """
+        x, y = self.x[pairs[:, 0]], self.y[pairs[:, 1]]  # (n, d_s), (n, d_t)
+        mapped = x @ w
+        near_y, rows_y = top_k(mapped, self.y, self.k, memory=self.memory)  # (n, k)
+        near_x, rows_x = top_k(y, self.x @ w, self.k, memory=self.memory)
+        value = near_y.mean() + near_x.mean() - 2 * (mapped * y).sum(dim=1).mean()
+        gradient = x.T @ (mean_rows(self.y, rows_y) - 2 * y) + mean_rows(self.x, rows_x).T @ y
+        return float(value), gradient / len(pairs)
+
+    def held_out(self, w: Tensor, pairs: Tensor) -> float:
+        """Mean CSLS of pairs not trained on, with unit lengths, so that growing W gains nothing."""
+        target = unit(self.y)
+        x, y = unit(self.x[pairs[:, 0]] @ w), target[pairs[:, 1]]
+        near_y = top_k(x, target, self.k, memory=self.memory)[0].mean()
+        near_x = top_k(y, unit(self.x @ w), self.k, memory=self.memory)[0].mean()
+        return float(2 * (x * y).sum(dim=1).mean() - near_y - near_x)
+
+
+def mean_rows(vectors: Tensor, rows: Tensor) -> Tensor:
+    """Mean of k vectors for each row of `rows` (n, k), shape (n, d), without an (n, k, d) tensor."""
+    total = vectors[rows[:, 0]]
+    for column in rows.T[1:]:
+        total = total + vectors[column]
+    return total / rows.shape[1]
