@@ -15,48 +15,50 @@ from lnmap.methods.lnmap.optim import Adam
 from lnmap.methods.lnmap.options import LNMapOptions
 
 
-def train_autoencoders(nets: Networks, x: Tensor, y: Tensor, options: LNMapOptions, run: Run) -> tuple[Adam, Adam]:
-    """Train both autoencoders and give back their optimisers, whose moments the mapping stage goes on with."""
-    sides = (nets.encoder_x, nets.decoder_x, x), (nets.encoder_y, nets.decoder_y, y)
-    optimizers = []
+def train_autoencoders(
+    nets: Networks, adams: tuple[Adam, Adam], x: Tensor, y: Tensor, options: LNMapOptions, run: Run
+) -> None:
+    """Train both autoencoders side by side; an epoch is as long as the larger vocabulary needs."""
+    vectors = x[: options.ae_words], y[: options.ae_words]
+    draws = options.ae_draws or max(len(v) for v in vectors)
+    batches = [_Batches(v, draws, options) for v in vectors]
+    steps, state = [], []
     nets.train()
-    with run.progress.task("autoencoders", 2 * options.ae_epochs) as task:
-        for encoder, decoder, vectors in sides:
-            adam = Adam((encoder, decoder), options.ae_rate)
-            optimizers.append(adam)
-            batch = _Batches(vectors[: options.ae_words], options)
-            state = [*adam.params, *adam.tensors().values(), batch.cursor]
-            step = Repeated(_step(encoder, decoder, adam, batch, options), state, x.device)
+    for (encoder, decoder), adam, batch in zip(nets.autoencoders(), adams, batches, strict=True):
+        steps.append(_step(encoder, decoder, adam, batch, options))
+        state += [*adam.params, *adam.tensors().values(), batch.cursor]
+    if options.ae_epochs:
+        repeated = Repeated(steps, state, x.device)
+        with run.progress.task("autoencoders", options.ae_epochs) as task:
             for _ in range(options.ae_epochs):
-                batch.shuffle()
-                for _ in range(batch.steps):
-                    step.run()
+                for batch in batches:
+                    batch.shuffle()
+                for _ in range(batches[0].steps):
+                    repeated.run()
                 task.advance()
-            run.record(stage="autoencoder", side="xy"[len(optimizers) - 1], loss=_error(encoder, decoder, vectors))
-    return optimizers[0], optimizers[1]
+    nets.eval()
+    errors = [_error(*pair, v) for pair, v in zip(nets.autoencoders(), vectors, strict=True)]
+    run.record(stage="autoencoders", source_loss=errors[0], target_loss=errors[1])
 
 
 class _Batches:
     """Rows in random order, taken a batch at a time by a cursor on the device."""
 
-    def __init__(self, vectors: Tensor, options: LNMapOptions) -> None:
+    def __init__(self, vectors: Tensor, draws: int, options: LNMapOptions) -> None:
         self.vectors, self.replace = vectors, bool(options.ae_draws)
-        self.draws = options.ae_draws or len(vectors)
-        self.size = min(options.ae_batch, self.draws)
-        self.steps = -(-self.draws // self.size)
-        self.order = torch.empty(self.steps * self.size, dtype=torch.long, device=vectors.device)
+        self.size = min(options.ae_batch, draws)
+        self.steps = -(-draws // self.size)
         self.cursor = torch.zeros((), dtype=torch.long, device=vectors.device)
         self.window = torch.arange(self.size, device=vectors.device)
-        self.shuffle()
+        self.order = torch.zeros(self.steps * self.size, dtype=torch.long, device=vectors.device)
 
     def shuffle(self) -> None:
-        """Draw the order of an epoch; a last batch that is not full is filled up with more draws."""
+        """Draw the order of an epoch: with replacement, or every word once and more draws to fill it up."""
         n, device = len(self.vectors), self.vectors.device
-        if self.replace:
-            self.order.copy_(torch.randint(n, self.order.shape, device=device))
-        else:
-            extra = torch.randint(n, (len(self.order) - n,), device=device)
-            self.order.copy_(torch.cat([torch.randperm(n, device=device), extra]))
+        order = torch.randint(n, self.order.shape, device=device)
+        if not self.replace:
+            order[:n] = torch.randperm(n, device=device)[: len(order)]
+        self.order.copy_(order)
         self.cursor.zero_()
 
     def next(self) -> Tensor:
@@ -79,9 +81,6 @@ def _step(encoder: Encoder, decoder: Decoder, adam: Adam, batch: _Batches, optio
 
 @torch.no_grad()
 def _error(encoder: Encoder, decoder: Decoder, vectors: Tensor) -> float:
-    """Mean squared error of the first words, without dropout."""
-    encoder.eval(), decoder.eval()
-    head = vectors[:10_000]
-    error = float(squared_error(decoder(encoder(head)), head, "mean"))
-    encoder.train(), decoder.train()
-    return error
+    """Mean squared error of the most frequent words."""
+    head = vectors[:8192]
+    return float(squared_error(decoder(encoder(head)), head, "mean"))

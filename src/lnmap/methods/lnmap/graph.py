@@ -7,7 +7,7 @@ in the step waits for, run on a second stream. Elsewhere the step simply runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -50,13 +50,15 @@ class _SideLinear(torch.autograd.Function):
         return grad @ ctx.weight if ctx.needs_input_grad[0] else None, None, None
 
 
-_SIDE: dict[torch.device, torch.cuda.Stream] = {}
+_SIDE: dict[int, torch.cuda.Stream] = {}
 
 
 def _side_stream(device: torch.device) -> torch.cuda.Stream:
-    if device not in _SIDE:
-        _SIDE[device] = torch.cuda.Stream(device)
-    return _SIDE[device]
+    """Give the companion of the stream in use."""
+    key = torch.cuda.current_stream(device).cuda_stream
+    if key not in _SIDE:
+        _SIDE[key] = torch.cuda.Stream(device)
+    return _SIDE[key]
 
 
 def join(device: torch.device) -> None:
@@ -66,42 +68,55 @@ def join(device: torch.device) -> None:
 
 
 class Repeated:
-    """A step to be run many times; captured as a CUDA graph where there is one.
+    """Steps to be run many times side by side; captured as one CUDA graph where there is one.
 
-    The step must not look at any value on the host, and must read its inputs from tensors that stay in place.
-    Parameters, optimiser state and counters are put back after the warm-up, so that capturing trains nothing.
+    The steps must not depend on each other, must not look at any value on the host, and must read their inputs from
+    tensors that stay in place.
 
-    :param state: every tensor the step changes.
+    :param state: every tensor the steps change; it is put back after the warm-up, so that capturing trains nothing.
     """
 
-    def __init__(self, step: Callable[[], None], state: Iterable[Tensor], device: torch.device) -> None:
-        self.step = step
+    def __init__(self, steps: Sequence[Callable[[], None]], state: Sequence[Tensor], device: torch.device) -> None:
+        self.steps = steps
         self.graph: torch.cuda.CUDAGraph | None = None
         if device.type == "cuda":
-            self._capture(list(state))
+            self._capture(state)
 
     def run(self) -> None:
-        """Do one step."""
-        if self.graph is None:
-            self.step()
-        else:
+        """Do each step once."""
+        if self.graph is not None:
             self.graph.replay()
+            return
+        for step in self.steps:
+            step()
 
-    def _capture(self, state: list[Tensor]) -> None:
+    def _capture(self, state: Sequence[Tensor]) -> None:
         before = [tensor.detach().clone() for tensor in state]
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(_WARM_UP):
-                self.step()
+                for step in self.steps:
+                    step()
                 _restore(state, before)
         torch.cuda.current_stream().wait_stream(stream)
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):  # recorded, not run: nothing to put back
-            self.step()
+            self._run_side_by_side()
+
+    def _run_side_by_side(self) -> None:
+        main = torch.cuda.current_stream()
+        streams = [torch.cuda.Stream() for _ in self.steps[1:]]
+        for step, stream in zip(self.steps[1:], streams, strict=True):
+            stream.wait_stream(main)
+            with torch.cuda.stream(stream):
+                step()
+        self.steps[0]()
+        for stream in streams:
+            main.wait_stream(stream)
 
 
 @torch.no_grad()
-def _restore(state: list[Tensor], values: list[Tensor]) -> None:
+def _restore(state: Sequence[Tensor], values: Sequence[Tensor]) -> None:
     for tensor, value in zip(state, values, strict=True):
         tensor.copy_(value)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from lnmap.methods.base import Run
 from lnmap.methods.lnmap.graph import Repeated, join
 from lnmap.methods.lnmap.losses import Losses, mapping_losses
-from lnmap.methods.lnmap.networks import Networks
+from lnmap.methods.lnmap.networks import Networks, in_blocks
 from lnmap.methods.lnmap.optim import OPTIMIZERS, Adam, Optimizer
 from lnmap.methods.lnmap.options import LNMapOptions
 
@@ -26,8 +26,8 @@ class Mapping:
         mappers: list[nn.Module] = [nets.mapper_m, nets.mapper_n]
         self.optimizer: Optimizer = OPTIMIZERS[options.mapper_optimizer](mappers, options.mapper_rate)
 
-    def train(self, x: Tensor, z_y: Tensor, run: Run, scale: float = 1.0) -> None:
-        """Go `epochs` times over the pairs (x_i, z_y_i), shapes (k, d) and (k, c), in random order.
+    def train(self, x: Tensor, y: Tensor, run: Run, scale: float = 1.0) -> None:
+        """Go `epochs` times over the pairs (x_i, y_i), shapes (k, d_x) and (k, d_y), in random order.
 
         :param scale: multiplies the learning rates; below one after a divergence.
         """
@@ -35,31 +35,46 @@ class Mapping:
         self.nets.train()
         self.adam.set_rate(options.encoder_rate * scale)
         self.optimizer.set_rate(options.mapper_rate * scale)
-        batches = _Batches(x, z_y, options.epochs)
+        batches = _Batches(x, in_blocks(self.nets.encode_target, y), options.epochs)
         size = min(options.batch, len(x))
         full, rest = divmod(len(x), size)
-        state = [*self.adam.params, *self.optimizer.params, batches.cursor]
-        state += [*self.adam.tensors().values(), *self.optimizer.tensors().values()]
-        whole = Repeated(self._step(batches, size), state, x.device)
-        last = Repeated(self._step(batches, rest), state, x.device) if rest else None
+        state = [*self.adam.params, *self.optimizer.params, batches.cursor, *self._tensors().values()]
+        whole = Repeated([self._step(batches, size)], state, x.device)
+        last = Repeated([self._step(batches, rest)], state, x.device) if rest else None
         with run.progress.task("mapping", options.epochs) as task:
             for epoch in range(options.epochs):
                 self._decay(epoch, scale)
+                if epoch and self.noisy_targets:
+                    batches.z_y.copy_(in_blocks(self.nets.encode_target, y))
                 for _ in range(full):
                     whole.run()
                 if last is not None:
                     last.run()
                 task.advance()
 
+    @property
+    def noisy_targets(self) -> bool:
+        """Whether dropout makes the target codes differ each time; else they are computed once."""
+        return self.options.autoencoder == "nonlinear" and self.options.dropout > 0
+
     @torch.no_grad()
-    def losses(self, x: Tensor, z_y: Tensor) -> dict[str, float]:
+    def losses(self, x: Tensor, y: Tensor) -> dict[str, float]:
         """Give each loss on all pairs, without dropout."""
         self.nets.eval()
-        found = mapping_losses(self.nets, x, z_y, self.options.reduction)
+        found = mapping_losses(self.nets, x, self.nets.encode_target(y), self.options.reduction)
         return {name: float(value) for name, value in found._asdict().items()}
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Give the optimisers' state, for a checkpoint."""
+    def moments(self) -> dict[str, Tensor]:
+        """Copy the optimisers' state."""
+        return {name: tensor.clone() for name, tensor in self._tensors().items()}
+
+    def restore(self, moments: dict[str, Tensor]) -> None:
+        """Put back some of what `moments` gave."""
+        mine = self._tensors()
+        for name, tensor in moments.items():
+            mine[name].copy_(tensor)
+
+    def _tensors(self) -> dict[str, Tensor]:
         named = {f"adam.{name}": t for name, t in self.adam.tensors().items()}
         return named | {f"mapper.{name}": t for name, t in self.optimizer.tensors().items()}
 

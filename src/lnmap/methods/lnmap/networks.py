@@ -6,6 +6,7 @@ Names follow the paper: encoder E, decoder D, code z = E(x), reconstruction x^ =
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -75,6 +76,10 @@ class Networks(nn.Module):
         self.encoder_y, self.decoder_y = Encoder(dims[1], options), Decoder(dims[1], options)
         self.mapper_m, self.mapper_n = Mapper(options), Mapper(options)
 
+    def autoencoders(self) -> tuple[tuple[Encoder, Decoder], tuple[Encoder, Decoder]]:
+        """Give encoder and decoder of x and of y."""
+        return (self.encoder_x, self.decoder_x), (self.encoder_y, self.decoder_y)
+
     def swapped(self) -> Networks:
         """Give the same networks seen from the other language; the parameters are shared."""
         other = copy.copy(self)
@@ -118,3 +123,8 @@ def _stack(inputs: int, outputs: int, options: LNMapOptions) -> nn.Sequential:
 
 def _dropout(rate: float) -> list[nn.Module]:
     return [nn.Dropout(rate)] if rate else []
+
+
+def in_blocks(function: Callable[[Tensor], Tensor], rows: Tensor, size: int = 8192) -> Tensor:
+    """Apply a network a block of rows at a time, so that no whole-vocabulary activations exist."""
+    return torch.cat([function(rows[start : start + size]) for start in range(0, len(rows), size)])

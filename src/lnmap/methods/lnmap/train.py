@@ -7,8 +7,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -18,7 +17,7 @@ from lnmap.induce import Induced, induce
 from lnmap.methods.base import Run
 from lnmap.methods.lnmap.autoencode import train_autoencoders
 from lnmap.methods.lnmap.mapping import Mapping
-from lnmap.methods.lnmap.networks import Networks
+from lnmap.methods.lnmap.networks import Networks, in_blocks
 from lnmap.methods.lnmap.optim import Adam
 from lnmap.methods.lnmap.options import LNMapOptions
 from lnmap.methods.procrustes import rotation
@@ -44,6 +43,8 @@ class Direction:
     iteration: int = 0
     similarity: float = math.nan
     scale: float = 1.0
+    converged: bool = False
+    moments: dict[str, Tensor] = field(default_factory=dict)
 
 
 class Trainer:
@@ -54,23 +55,34 @@ class Trainer:
 
     def __init__(self, x: Tensor, y: Tensor, pairs: Tensor, options: LNMapOptions, run: Run) -> None:
         self.x, self.y, self.seed, self.options, self.run = x, y, pairs, options, run
-        self.nets = Networks((x.shape[1], y.shape[1]), options)
-        self.start: dict[str, Tensor] = {}
-        self.forward: Networks | None = None
+        self.dims = x.shape[1], y.shape[1]
+        self.finished: dict[str, Networks] = {}  # networks of each direction that is done
 
     def train(self) -> tuple[Networks, Networks | None]:
         """Give the networks of the forward direction and, unless the run is one-way, of the backward one."""
         with isolated_rng(self.run):
             self._reseed(0)
-            self.nets = Networks((self.x.shape[1], self.y.shape[1]), self.options).to(self.x.device)
-            self.adams = train_autoencoders(self.nets, self.x, self.y, self.options, self.run)
-            self.start = snapshot(self.nets)
-            for name in ("forward",) if self.run.one_way else ("forward", "backward"):
-                self._train_direction(self._direction(name))
-                if name == "forward":
-                    self.forward = copy.deepcopy(self.nets)
-            assert self.forward is not None
-            return self.forward, None if self.run.one_way else copy.deepcopy(self.nets).swapped()
+            self.nets = Networks(self.dims, self.options).to(self.x.device)
+            source, target = self.nets.autoencoders()
+            self.adams = Adam(source, self.options.ae_rate), Adam(target, self.options.ae_rate)
+            way = self._resume() or self._begin()
+            self._train_direction(way)
+            if way.name == "forward":
+                self.finished["forward"] = copy.deepcopy(self.nets)
+                if not self.run.one_way:
+                    way = self._direction("backward")
+                    self._train_direction(way)
+            if way.name == "backward":
+                self.finished["backward"] = copy.deepcopy(self.nets).swapped()
+        return self.finished["forward"], self.finished.get("backward")
+
+    def _begin(self) -> Direction:
+        """Step 1 of Algorithm 1, and the start of step 3."""
+        train_autoencoders(self.nets, self.adams, self.x, self.y, self.options, self.run)
+        self.start = snapshot(self.nets)
+        way = self._direction("forward")
+        self._save(way)
+        return way
 
     def _direction(self, name: str) -> Direction:
         """Set a direction up; the second one starts from the autoencoders, or from what the first left behind."""
@@ -84,12 +96,57 @@ class Trainer:
     def _train_direction(self, way: Direction) -> None:
         """Step 3 of Algorithm 1: do ... while not converged."""
         mapping = None if self.options.mapper == "procrustes" else Mapping(way.nets, way.adam, self.options)
-        while way.iteration < self.options.iterations:
+        if mapping is not None and way.moments:
+            mapping.restore(way.moments)
+        while way.iteration < self.options.iterations and not way.converged:
             before = way.similarity
             self._iterate(way, mapping)
-            if abs(way.similarity - before) < self.options.tolerance:
-                self.run.progress.note(f"{way.name}: converged after {way.iteration} iterations")
-                break
+            way.converged = abs(way.similarity - before) < self.options.tolerance
+            self._save(way, mapping)
+        if way.converged:
+            self.run.progress.note(f"{way.name}: converged after {way.iteration} iterations")
+
+    def _save(self, way: Direction, mapping: Mapping | None = None) -> None:
+        """Leave everything the next iteration needs in the checkpoint."""
+        tensors = {f"nets.{name}": t for name, t in self.nets.state_dict().items()}
+        tensors |= {f"start.{name}": t for name, t in self.start.items()}
+        for name, nets in self.finished.items():
+            tensors |= {f"finished.{name}.{key}": t for key, t in nets.state_dict().items()}
+        for i, adam in enumerate(self.adams):
+            tensors |= {f"adam.{i}.{name}": t for name, t in adam.tensors().items()}
+        if mapping is not None:
+            tensors |= {f"moments.{name}": t for name, t in mapping.moments().items()}
+        values = {
+            "direction": way.name,
+            "iteration": way.iteration,
+            "similarity": None if math.isnan(way.similarity) else way.similarity,
+            "scale": way.scale,
+            "converged": way.converged,
+            "log": self.run.log,
+        }
+        self.run.checkpoint.save(values, tensors | {"pairs": way.pairs})
+
+    def _resume(self) -> Direction | None:
+        """Go on where a killed run stopped, if it left a checkpoint."""
+        state = self.run.checkpoint.load()
+        if state is None:
+            return None
+        values, tensors = state
+        tensors = {name: t.to(self.x.device) for name, t in tensors.items()}
+        self.run.log[:] = values["log"]
+        self.start = section(tensors, "start.")
+        if forward := section(tensors, "finished.forward."):
+            self.finished["forward"] = copy.deepcopy(self.nets)
+            restore(self.finished["forward"], forward)
+        way = self._direction(values["direction"])
+        restore(self.nets, section(tensors, "nets."))
+        for i, adam in enumerate(self.adams):
+            for name, tensor in section(tensors, f"adam.{i}.").items():
+                adam.tensors()[name].copy_(tensor)
+        way.pairs, way.moments = tensors["pairs"], section(tensors, "moments.")
+        way.iteration, way.scale, way.converged = values["iteration"], values["scale"], values["converged"]
+        way.similarity = math.nan if values["similarity"] is None else values["similarity"]
+        return way
 
     def _iterate(self, way: Direction, mapping: Mapping | None) -> None:
         """Train on the current dictionary, induce a new one, and merge its best pairs with the seed."""
@@ -114,19 +171,17 @@ class Trainer:
 
     def _map(self, way: Direction, mapping: Mapping) -> dict[str, float]:
         """Train until the losses are finite, more carefully each time."""
-        way.nets.eval()
-        x, z_y = way.x[way.pairs[:, 0]], way.nets.encode_target(way.y[way.pairs[:, 1]])
-        saved, moments = snapshot(way.nets), {k: t.clone() for k, t in mapping.tensors().items()}
+        x, y = way.x[way.pairs[:, 0]], way.y[way.pairs[:, 1]]
+        saved, moments = snapshot(way.nets), mapping.moments()
         for _ in range(_RETRIES):
             self._reseed(way.iteration, way.name == "backward")
-            mapping.train(x, z_y, self.run, way.scale)
-            losses = mapping.losses(x, z_y)
+            mapping.train(x, y, self.run, way.scale)
+            losses = mapping.losses(x, y)
             if all(math.isfinite(loss) for loss in losses.values()):
                 return losses
             way.scale *= 0.1
             restore(way.nets, saved)
-            for name, tensor in mapping.tensors().items():
-                tensor.copy_(moments[name])
+            mapping.restore(moments)
             self.run.progress.note(f"{way.name}, iteration {way.iteration}: diverged; trying learning rates / 10")
         raise TrainingError(
             f"LNMap diverged {_RETRIES} times in iteration {way.iteration}; lower encoder_rate and mapper_rate"
@@ -171,9 +226,9 @@ class Trainer:
         torch.manual_seed(number)
 
 
-def in_blocks(function: Any, rows: Tensor, size: int = 8192) -> Tensor:
-    """Apply a network a block of rows at a time, so that no whole-vocabulary activations exist."""
-    return torch.cat([function(rows[start : start + size]) for start in range(0, len(rows), size)])
+def section(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Give the tensors whose names begin with `prefix`, without it."""
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
 
 
 def snapshot(nets: Networks) -> dict[str, Tensor]:
