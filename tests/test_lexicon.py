@@ -16,17 +16,8 @@ def vocabulary(words):
 
 def reference(lines, count, kind, source, target):
     """The seed rules as prose, step by step, with lists and loops only."""
-    known = []
-    for s, t in lines:
-        for word, words, found in ((s, source, "s"), (t, target, "t")):
-            if word not in words:
-                word = word.lower()
-            if found == "s":
-                s = word
-            else:
-                t = word
-        if s in source and t in target:
-            known.append((s, t))
+    lines = [(s if s in source else s.lower(), t if t in target else t.lower()) for s, t in lines]
+    known = [(s, t) for s, t in lines if s in source and t in target]
     if kind == "unique":  # neither the source nor the target word was kept before
         kept = []
         for s, t in known:

@@ -16,6 +16,7 @@ from lnmap.retrieve import MEMORY, NEIGHBOURS, neighbourhood_means, top_k
 Mode = Literal["mutual", "forward", "backward", "union"]
 RankBy = Literal["csls", "cosine"]
 MODES: tuple[Mode, ...] = ("mutual", "forward", "backward", "union")
+RANKINGS: tuple[RankBy, ...] = ("csls", "cosine")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ def induce(
     """
     if mode not in MODES:
         raise OptionError(f"unknown induction mode {mode!r}; choose from {', '.join(MODES)}")
+    if rank_by not in RANKINGS:
+        raise OptionError(f"unknown ranking {rank_by!r}; choose from {', '.join(RANKINGS)}")
     source, target = unit(source[:pool]), unit(target[:pool])
     kwargs: dict[str, Any] = {"memory": memory, "progress": progress}
     if means is None:

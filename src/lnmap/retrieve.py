@@ -103,8 +103,8 @@ def best_ranks(
     for start, scores in score_blocks(queries, candidates, bias, memory=memory // 2):
         wanted = gold[start : start + len(scores)]  # (b, g)
         found = scores.gather(1, wanted.clamp_min(0)).masked_fill(wanted < 0, -torch.inf)
-        best, which = found.max(dim=1, keepdim=True)  # (b, 1)
-        row = wanted.gather(1, which)
+        best = found.amax(dim=1, keepdim=True)  # (b, 1)
+        row = wanted.masked_fill(found < best, len(candidates)).amin(dim=1, keepdim=True)
         ahead = (scores > best) | ((scores == best) & (columns < row))
         ranks[start : start + len(scores)] = ahead.sum(dim=1)
     return ranks

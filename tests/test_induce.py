@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from lnmap.errors import OptionError
+from lnmap.induce import MODES, induce
+from lnmap.retrieve import neighbourhood_means
+
+
+def spaces(n=90, m=70, d=8, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(n, d, generator=generator) * 2, torch.randn(m, d, generator=generator)
+
+
+def reference(source, target, mode, max_rank=None, pool=None, k=10):
+    """Every pair by its definition: loops over a float64 CSLS matrix."""
+    x, y = (t.numpy().astype(np.float64)[:pool] for t in (source, target))
+    x, y = (t / np.linalg.norm(t, axis=1, keepdims=True) for t in (x, y))
+    cosine = x @ y.T
+    r_x = np.sort(cosine, axis=1)[:, ::-1][:, :k].mean(axis=1)
+    r_y = np.sort(cosine.T, axis=1)[:, ::-1][:, :k].mean(axis=1)
+    csls = 2 * cosine - r_x[:, None] - r_y[None, :]
+    forward = {(i, int(csls[i].argmax())) for i in range(len(x))}
+    backward = {(int(csls[:, j].argmax()), j) for j in range(len(y))}
+    found = {"forward": forward, "backward": backward, "mutual": forward & backward, "union": forward | backward}[mode]
+    limit = max_rank if max_rank is not None else max(len(x), len(y))
+    return {(i, j): (csls[i, j], cosine[i, j]) for i, j in found if i < limit and j < limit}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    ("max_rank", "pool"), [(None, None), (20, None), (None, 50), (20, 50), (80, None), (500, 500), (1, None)]
+)
+def test_modes_equal_brute_force(mode, max_rank, pool):
+    source, target = spaces()
+    expected = reference(source, target, mode, max_rank, pool)
+    found = induce(source, target, mode=mode, max_rank=max_rank, pool=pool)
+    assert {tuple(pair) for pair in found.rows.tolist()} == set(expected)
+    assert len(found) == len(expected)
+    for pair, csls, cosine in zip(found.rows.tolist(), found.csls.tolist(), found.cosine.tolist(), strict=True):
+        assert (csls, cosine) == pytest.approx(expected[tuple(pair)], abs=1e-5)
+
+
+@pytest.mark.parametrize("rank_by", ["csls", "cosine"])
+@pytest.mark.parametrize("mode", MODES)
+def test_ranking(rank_by, mode):
+    found = induce(*spaces(), mode=mode, rank_by=rank_by)
+    scores = getattr(found, rank_by)
+    assert torch.equal(scores, scores.sort(descending=True).values)
+    assert len(found.head(5)) == 5
+    assert torch.equal(found.head(5).rows, found.rows[:5])
+    assert len(found.head(None)) == len(found)
+
+
+def test_known_means_change_nothing():
+    source, target = spaces()
+    x, y = (torch.nn.functional.normalize(t) for t in (source, target))
+    means = neighbourhood_means(x, y), neighbourhood_means(y, x)
+    for mode in MODES:
+        assert torch.equal(induce(source, target, mode=mode, means=means).rows, induce(source, target, mode=mode).rows)
+
+
+def test_neighbours():
+    source, target = spaces()
+    expected = reference(source, target, "mutual", k=3)
+    found = induce(source, target, neighbours=3)
+    assert {tuple(pair) for pair in found.rows.tolist()} == set(expected)
+
+
+def test_finds_a_permutation(plant):
+    planted = plant(n=300, d=30)
+    source, target = (torch.from_numpy(side.vectors) for side in (planted.source, planted.target))
+    found = induce(source @ torch.from_numpy(planted.rotation), target)
+    right = {(planted.source.index[w], planted.target.index[w]) for w in planted.source.words}
+    assert {tuple(pair) for pair in found.rows.tolist()} == right
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_nothing_to_find(mode):
+    """One word on each side: nothing breaks."""
+    found = induce(torch.ones(1, 3), torch.ones(1, 3), mode=mode)
+    assert found.rows.tolist() == [[0, 0]]
+
+
+def test_unknown_mode_and_ranking():
+    with pytest.raises(OptionError, match="unknown induction mode 'best'; choose from mutual, forward"):
+        induce(*spaces(), mode="best")
+    with pytest.raises(OptionError, match="unknown ranking 'dot'; choose from csls, cosine"):
+        induce(*spaces(), rank_by="dot")
