@@ -14,7 +14,9 @@ def longest_line(dim: int) -> int:
     return (1 << 20) + 64 * dim
 
 
-def line_blocks(read: Callable[[int], bytes], size: Callable[[], int], longest: int) -> Iterator[bytes]:
+def line_blocks(
+    read: Callable[[int], bytes], size: Callable[[], int], longest: int, head: bytes = b""
+) -> Iterator[bytes]:
     """Yield blocks of whole lines, each ending in a line feed.
 
     A line longer than `longest` would have to be held whole; it is replaced by its beginning and the mark OVERLONG,
@@ -23,20 +25,21 @@ def line_blocks(read: Callable[[int], bytes], size: Callable[[], int], longest: 
     :param read: takes a number of bytes and gives that many or fewer; none at the end.
     :param size: gives the wanted size of the next block.
     :param longest: most bytes that are held while looking for a line end.
+    :param head: put in front of each block; here that costs no further copy.
     """
     rest = b""
     while chunk := read(size()):
         if len(rest) > longest:
-            yield rest[:_SHOWN] + OVERLONG
+            yield head + rest[:_SHOWN] + OVERLONG
             rest, chunk = b"", _after_line(chunk, read, size)
         cut = chunk.rfind(b"\n") + 1
         if cut:
-            yield b"".join((rest, memoryview(chunk)[:cut]))
+            yield b"".join((head, rest, memoryview(chunk)[:cut]))
             rest = chunk[cut:]
         else:
             rest += chunk
     if rest:
-        yield rest + b"\n"
+        yield head + rest + b"\n"
 
 
 def _after_line(chunk: bytes, read: Callable[[int], bytes], size: Callable[[], int]) -> bytes:

@@ -13,13 +13,18 @@ from lnmap.io.tolerant import Parsed, decode, parse_tolerant
 _OTHER_BLANKS = (b"\r", b"\x0b", b"\x0c")
 
 
+def head_line(dim: int) -> bytes:
+    """Name the columns: the word, `dim` numbers, and the nothing after a trailing blank."""
+    return " ".join(_columns(dim)).encode("ascii") + b"\n"
+
+
 def parse_block(block: bytes, dim: int) -> Parsed:
-    """Parse a block of whole lines the quickest way that is exact for it."""
+    """Parse a block of whole lines under a head line, the quickest way that is exact for it."""
     clean = block.replace(b"\t", b" ") if b"\t" in block else block
     if b"\r" in clean:
         clean = clean.replace(b"\r\n", b"\n")
     parsed = _parse_polars(clean, dim) if _polars() is not None else _parse_numpy(clean, dim)
-    return parsed or parse_tolerant(block, dim)
+    return parsed or parse_tolerant(block[len(head_line(dim)) :], dim)
 
 
 @lru_cache(maxsize=1)
@@ -32,42 +37,42 @@ def _polars() -> Any:
 
 
 @lru_cache(maxsize=4)
-def _table(dim: int) -> tuple[bytes, dict[str, Any]]:
-    """Give the head line and column types: the word, `dim` numbers, and the nothing after a trailing blank."""
+def _columns(dim: int) -> list[str]:
+    return ["word", *map(str, range(dim)), "rest"]
+
+
+@lru_cache(maxsize=4)
+def _schema(dim: int) -> dict[str, Any]:
     polars = _polars()
-    numbers = {str(column): polars.Float32 for column in range(dim)}
-    schema = {"word": polars.String, **numbers, "rest": polars.String}
-    # Without a head line polars takes the first row's fields for the table's width.
-    return " ".join(schema).encode() + b"\n", schema
+    word, *numbers, rest = _columns(dim)
+    return {word: polars.String, **dict.fromkeys(numbers, polars.Float32), rest: polars.String}
 
 
 def _parse_polars(block: bytes, dim: int) -> Parsed | None:
     if b"\r" in block:  # polars drops these from the ends of fields
         return None
     polars = _polars()
-    head, schema = _table(dim)
     try:
-        table = polars.read_csv(head + block, separator=" ", quote_char=None, schema=schema)
+        table = polars.read_csv(block, separator=" ", quote_char=None, schema=_schema(dim))
     except polars.exceptions.PolarsError:
         return None
-    lines = block.count(b"\n")
     word, *numbers, rest = table.get_columns()
-    if len(table) != lines or word.null_count() or rest.null_count() != lines:
+    if word.null_count() or rest.null_count() != len(table):
         return None
-    vectors = np.empty((lines, dim), np.float32)
+    vectors = np.empty((len(table), dim), np.float32)
     for column, series in enumerate(numbers):
         if series.null_count():
             return None
         vectors[:, column] = series.to_numpy()
     if not _all_finite(vectors):
         return None
-    return Parsed(word.to_list(), vectors, lines)
+    return Parsed(word.to_list(), vectors, len(table))
 
 
 def _parse_numpy(block: bytes, dim: int) -> Parsed | None:
     if any(blank in block for blank in _OTHER_BLANKS):  # numpy would take these for separators
         return None
-    lines = block.split(b"\n")[:-1]
+    lines = block.split(b"\n")[1:-1]
     words, rows = [], []
     for line in lines:
         word, _, numbers = line.rstrip(b" ").partition(b" ")

@@ -7,7 +7,7 @@ from typing import Any
 from lnmap.errors import VectorFileError
 from lnmap.io.blocks import BLOCK, line_blocks, longest_line
 from lnmap.io.collect import Collector
-from lnmap.io.fast import parse_block
+from lnmap.io.fast import head_line, parse_block
 from lnmap.io.sniff import Layout
 from lnmap.io.sources import ByteSource
 from lnmap.progress import Progress
@@ -34,11 +34,12 @@ class _TextReader:
 
     def run(self) -> dict[str, Any]:
         self.source.read(self.layout.start)
+        dim = self.layout.dim
         total = self.source.size if self.collector.options.limit is None else None
         with self.progress.task(f"reading {self.source.path.name}", total) as task:
             before = 0
             stopped = False
-            for block in line_blocks(self.source.read, self._block_bytes, longest_line(self.layout.dim)):
+            for block in line_blocks(self.source.read, self._block_bytes, longest_line(dim), head_line(dim)):
                 self._take(block)
                 task.advance(self.source.consumed - before)
                 before = self.source.consumed
@@ -59,7 +60,7 @@ class _TextReader:
 
     def _take(self, block: bytes) -> None:
         if self.line_limit is not None:
-            block = _first_lines(block, self.line_limit - self.lines)
+            block = _first_lines(block, 1 + self.line_limit - self.lines)
         parsed = parse_block(block, self.layout.dim)
         first = self.lines + (1 if self.layout.rows is None else 2)
         for place, reason in parsed.skipped:
