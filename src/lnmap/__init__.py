@@ -1,15 +1,22 @@
 """Translate words between languages from monolingual word vectors and a small seed dictionary."""
 
-from lnmap.embeddings import Embeddings
-from lnmap.errors import LnmapError
-from lnmap.evaluate import Evaluation, compare
-from lnmap.folder import load, save
-from lnmap.io import read, read_lexicon, write
-from lnmap.lexicon import Lexicon
-from lnmap.methods import METHODS
-from lnmap.model import Model
-from lnmap.pipeline import align
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from lnmap.version import __version__
+
+if TYPE_CHECKING:
+    from lnmap.embeddings import Embeddings
+    from lnmap.errors import LnmapError
+    from lnmap.evaluate import Evaluation, compare
+    from lnmap.folder import load, save
+    from lnmap.io import read, read_lexicon, write
+    from lnmap.lexicon import Lexicon
+    from lnmap.methods import METHODS
+    from lnmap.model import Model
+    from lnmap.pipeline import align
 
 __all__ = [
     "METHODS",
@@ -27,3 +34,35 @@ __all__ = [
     "save",
     "write",
 ]
+
+# Each public name is fetched when it is first used, so that `lnmap --help` need not wait for torch.
+_HOMES = {
+    "METHODS": "methods",
+    "Embeddings": "embeddings",
+    "Evaluation": "evaluate",
+    "Lexicon": "lexicon",
+    "LnmapError": "errors",
+    "Model": "model",
+    "align": "pipeline",
+    "compare": "evaluate",
+    "load": "folder",
+    "read": "io",
+    "read_lexicon": "io",
+    "save": "folder",
+    "write": "io",
+}
+_MODULES = ("data", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"lnmap.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'lnmap' has no attribute {name!r}")
+    value = getattr(import_module(f"lnmap.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})

@@ -57,7 +57,8 @@ def align(
     :param pairs: seed dictionary: a path, a `Lexicon` or word pairs; 'identical' or 'numerals' need no dictionary.
     :param method: name of a system (`lnmap.METHODS`) or a built one; `profile` and `options` change its settings.
     :param take: seed rule such as '1k-unique'; everything by default.
-    :param policy: how vector files are read, 'muse' or 'vecmap'; `limit` keeps the most frequent words.
+    :param policy: how vector files are read, 'muse' or 'vecmap'; `Embeddings` have been read and are taken as they are.
+    :param limit: keep this many of the most frequent words.
     :param one_way: train only source to target where a system trains each direction for itself.
     :param out: folder for the model; an interrupted run left there is continued when it is the same run.
     :param resume: True insists on continuing, False starts over, None continues if there is something to continue.
@@ -65,8 +66,7 @@ def align(
     progress = progress or Silent()
     started = time.perf_counter()
     system = method if isinstance(method, Method) else make_method(method, profile, options)
-    source = read(source, policy=policy, limit=limit, progress=progress)
-    target = read(target, policy=policy, limit=limit, progress=progress)
+    source, target = (_vectors(side, policy, limit, progress) for side in (source, target))
     lexicon = seed_pairs(pairs, take, source, target, system)
     run = Run(seed, pick_device(device), one_way, memory, progress)
     with ExitStack() as stack:
@@ -85,6 +85,12 @@ def align(
             if isinstance(run.checkpoint, FolderCheckpoint):
                 run.checkpoint.clear()
     return model
+
+
+def _vectors(source: Any, policy: str, limit: int | None, progress: Progress) -> Embeddings:
+    if isinstance(source, Embeddings):
+        return source.head(limit)
+    return read(source, policy=policy, limit=limit, progress=progress)
 
 
 def seed_pairs(

@@ -1,0 +1,120 @@
+"""The command line: `lnmap`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from lnmap.cli import about, training, using
+from lnmap.cli.console import console
+from lnmap.cli.options import Debug, Quiet
+from lnmap.errors import LnmapError
+from lnmap.version import __version__
+
+# typer's error for wrong usage, wherever this version of it keeps it (in click, or in a copy of its own)
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+_INTERRUPTED, _PIPE_CLOSED, _NO_MEMORY, _UNEXPECTED = 130, 141, 4, 70
+
+app = typer.Typer(name="lnmap", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+for command in (
+    training.demo,
+    training.align,
+    using.translate,
+    using.evaluate,
+    using.induce,
+    using.export,
+    about.methods,
+    about.info,
+):
+    app.command()(command)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        console.result(f"lnmap {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Translate words between two languages from their word vectors and a small dictionary.
+
+    Start with: lnmap demo
+
+    Then, with files of your own: lnmap align en.vec fr.vec --pairs en-fr.txt --out en-fr
+
+    and: lnmap translate en-fr dog
+    """
+    if context.invoked_subcommand is None:
+        console.result(context.get_help())
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and give its exit code.
+
+    0 done, 1 no word known, 2 wrong input or usage, 3 output cannot be written, 4 training failed or memory ran out,
+    5 an optional package is missing, 70 a bug, 130 interrupted.
+    """
+    console.reset()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = _run(list(sys.argv[1:] if argv is None else argv))
+        sys.stdout.flush()
+        return code
+    except BaseException as error:
+        return _explain(error)
+    finally:
+        console.close()
+
+
+def _run(arguments: list[str]) -> int:
+    command = get_command(app)
+    try:
+        with command.make_context("lnmap", arguments) as context:
+            return int(command.invoke(context) or 0)
+    except typer.Exit as stop:
+        return stop.exit_code
+
+
+def _explain(error: BaseException) -> int:
+    """Turn an exception into one line and an exit code."""
+    if isinstance(error, LnmapError):
+        return console.fail(str(error), error.exit_code)
+    if isinstance(error, _UsageError):
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context is not None else "lnmap"
+        return console.fail(f"{error.format_message()} See: {path} --help", 2)  # type: ignore[attr-defined]
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return console.fail("interrupted; an align command continues where it was when it is repeated", _INTERRUPTED)
+    if isinstance(error, BrokenPipeError):  # whoever read the output has had enough
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    if _is_out_of_memory(error):
+        return console.fail("memory ran out; read fewer words with --limit, or lower --memory", _NO_MEMORY)
+    if not isinstance(error, Exception):
+        raise error
+    hint = "" if console.debug else " (--debug shows where)"
+    return console.fail(f"this is a bug in lnmap, please report it: {type(error).__name__}: {error}{hint}", _UNEXPECTED)
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Tell whether memory ran out; torch has errors of its own for that."""
+    name = type(error).__name__
+    return isinstance(error, MemoryError) or name == "OutOfMemoryError" or "can't allocate memory" in str(error)

@@ -1,0 +1,62 @@
+"""Results of a model as text and as JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lnmap.cli.console import console
+
+if TYPE_CHECKING:
+    from lnmap.evaluate import Comparison, Evaluation
+    from lnmap.model import Translation
+
+
+def translation_dict(answer: Translation) -> dict[str, Any]:
+    """Give one translation under stable names."""
+    candidates = [{"word": c.word, "score": round(c.score, 6), "cosine": round(c.cosine, 6)} for c in answer.candidates]
+    known = {"word": answer.query, "known": answer.known, "translations": candidates}
+    return known if answer.known else {**known, "spellings": list(answer.spellings)}
+
+
+def show_translations(answers: Sequence[Translation]) -> None:
+    """Print a line a word: candidates and their scores."""
+    width = max((len(answer.query) for answer in answers), default=0)
+    for answer in answers:
+        found = "  ".join(f"{c.word} {c.score:.2f}" for c in answer.candidates)
+        if not answer.known:
+            near = f"; perhaps {', '.join(answer.spellings)}?" if answer.spellings else ""
+            found = f"not in the vocabulary{near}"
+        console.result(f"{answer.query:<{width}}  {found}")
+
+
+def show_scores(scores: Mapping[str, Evaluation]) -> None:
+    """Print a row of scores for each named evaluation."""
+    columns = ["", "P@1", "95 % interval", "P@5", "P@10", "MRR", "words", "coverage", "P@1 of all", "pairs seen"]
+    rows = []
+    for name, score in scores.items():
+        low, high = score.interval()
+        precisions = [f"{score.precision(k):.1f}" for k in (1, 5, 10)]
+        cells = [name, precisions[0], f"{low:.1f}-{high:.1f}", *precisions[1:], f"{score.mrr:.1f}", len(score.rows)]
+        whole = f"{score.precision(1, of_all=True):.1f}"
+        rows.append([*cells, f"{score.coverage:.1f} %", whole, f"{score.seen_pairs:,} of {score.test_pairs:,}"])
+    console.table(columns, rows)
+
+
+def comparison_dict(found: Comparison) -> dict[str, Any]:
+    """Give a comparison under stable names."""
+    return {
+        "difference": round(found.difference, 2),
+        "interval": [round(end, 2) for end in found.interval],
+        "p_value": found.p_value,
+        "n": found.n,
+    }
+
+
+def show_comparison(found: Comparison) -> None:
+    """Print the difference of two systems."""
+    low, high = found.interval
+    console.result(
+        f"difference of P@1: {found.difference:+.1f} (95 % interval {low:+.1f} to {high:+.1f}, "
+        f"sign test p = {found.p_value:.2g}) on {found.n:,} words both were tested on"
+    )
