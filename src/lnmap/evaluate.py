@@ -127,7 +127,7 @@ def evaluate(
         for (word, gold_rows), rank, answer in zip(wanted.items(), ranks, answers, strict=True)
     ]
     seen, total = _seen(gold, trained_on)
-    return Evaluation(rows, len({_fold(s) for s, _ in gold}), seen, total, criterion)
+    return Evaluation(rows, _words_in_file(source, gold), seen, total, criterion)
 
 
 def compare(a: Evaluation, b: Evaluation, level: float = 0.95, seed: int = 0) -> Comparison:
@@ -162,6 +162,12 @@ def _gold_rows(source: Embeddings, target: Embeddings, gold: Lexicon) -> dict[in
     return wanted
 
 
+def _words_in_file(source: Embeddings, gold: Lexicon) -> int:
+    """Distinct source words of the file: as the vocabulary tells them apart, else without regard to letter case."""
+    found = ((source.find(word), word) for word, _ in gold)
+    return len({_fold(word) if row is None else row for row, word in found})
+
+
 def _seen(gold: Lexicon, trained_on: Lexicon | None) -> tuple[int, int]:
     """Distinct test pairs that were trained on, and distinct test pairs."""
     test = {(_fold(s), _fold(t)) for s, t in gold}
@@ -175,7 +181,9 @@ def _fold(word: str) -> str:
 
 def _bootstrap(values: NDArray[np.float64], level: float, seed: int) -> tuple[float, float]:
     """Percentile interval of 100 x mean over resampled words."""
-    draws = np.random.default_rng(seed).integers(0, len(values), (_RESAMPLES, len(values)))
-    means = 100 * values[draws].mean(axis=1)
+    # Words with equal values are alike: how often each value is drawn is all that counts.
+    distinct, counts = np.unique(values, return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(len(values), counts / len(values), _RESAMPLES)
+    means = 100 * (draws @ distinct) / len(values)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
