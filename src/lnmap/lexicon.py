@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,11 +115,11 @@ def _one_to_one(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _two_words(pair: Any) -> tuple[str, str]:
     """Check one pair handed in from outside; 'ab' is a word, not the pair ('a', 'b')."""
-    try:
-        source, target = () if isinstance(pair, str) else pair
-    except (TypeError, ValueError):
-        raise LexiconError(f"a pair must be two words (source, target), got {pair!r}") from None
-    return str(source), str(target)
+    if not isinstance(pair, str):
+        with suppress(TypeError, ValueError):
+            source, target = pair
+            return str(source), str(target)
+    raise LexiconError(f"a pair must be two words (source, target), got {pair!r}")
 
 
 def _example(lexicon: Lexicon) -> str:
