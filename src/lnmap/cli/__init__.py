@@ -12,8 +12,8 @@ import typer
 from typer.main import get_command
 
 from lnmap.cli import about, training, using
-from lnmap.cli.console import console
 from lnmap.cli.options import Debug, Quiet
+from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
 from lnmap.version import __version__
 

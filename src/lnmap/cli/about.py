@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lnmap.cli.console import console
 from lnmap.cli.options import Debug, Json, ModelFolder, Quiet
+from lnmap.cli.terminal import console
 from lnmap.errors import OptionError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lnmap.cli.console import console
+from lnmap.cli.terminal import console
 from lnmap.errors import OptionError, OutputError
 
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lnmap.cli.console import console
+from lnmap.cli.terminal import console, count
 from lnmap.progress import Task
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def report_seed(pairs: Lexicon) -> None:
     """Say how many pairs were found, and how many are used."""
     origin = pairs.origin
     skipped = origin.get("skipped") or []
-    why = f"; {len(skipped):,} lines skipped (first: line {skipped[0][0]}, {skipped[0][1]})" if skipped else ""
+    why = f"; {count(len(skipped), 'line')} skipped (first: line {skipped[0][0]}, {skipped[0][1]})" if skipped else ""
     name = origin.get("path") or origin.get("seed")
     known = f" of {origin['read']:,}" if "read" in origin else ""
     console.say(f"seed:   {len(pairs):,}{known} pairs{f' from {name}' if name else ''} ({origin.get('take')}){why}")
@@ -37,12 +37,12 @@ def report_seed(pairs: Lexicon) -> None:
 def _remarks(origin: Mapping[str, Any]) -> str:
     """Tell in words what was done to a file's lines."""
     remarks = [f"policy {origin['policy']}"] if "policy" in origin else []
-    for name, what in (("duplicates", "repeated words left out"), ("zeros_patched", "zero vectors patched")):
+    for name, what, done in (("duplicates", "repeated word", "left out"), ("zeros_patched", "zero vector", "patched")):
         if origin.get(name):
-            remarks.append(f"{origin[name]:,} {what}")
+            remarks.append(f"{count(origin[name], what)} {done}")
     if origin.get("skipped"):
         place, reason = origin["skipped_samples"][0]
-        remarks.append(f"{origin['skipped']:,} lines skipped (first: line {place}, {reason})")
+        remarks.append(f"{count(origin['skipped'], 'line')} skipped (first: line {place}, {reason})")
     if origin.get("warning"):
         remarks.append(str(origin["warning"]))
     return f" ({'; '.join(remarks)})" if remarks else ""

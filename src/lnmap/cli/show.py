@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lnmap.cli.console import console
+from lnmap.cli.terminal import console
 
 if TYPE_CHECKING:
     from lnmap.evaluate import Comparison, Evaluation

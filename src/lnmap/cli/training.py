@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lnmap.cli.console import console
 from lnmap.cli.options import Debug, Device, Json, Memory, Quiet, check_folder, in_bytes, parse_settings
 from lnmap.cli.reading import read_language, report_seed
 from lnmap.cli.show import show_scores, show_translations, translation_dict
+from lnmap.cli.terminal import console
 
 if TYPE_CHECKING:
     from lnmap.model import Model
@@ -141,11 +141,12 @@ def demo(method: Method = None, as_json: Json = False, quiet: Quiet = False, deb
 @contextmanager
 def _journal(out: Path, run: Mapping[str, Any]) -> Iterator[None]:
     """Append each row of the training log to a file at once; a run that is killed leaves it behind."""
-    path, begun = out / JOURNAL, {"started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **run}
+    path = out / JOURNAL
+    head: list[Mapping[str, Any]] = [{"started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **run}]
 
     def write(row: Mapping[str, Any]) -> None:
-        rows = [begun, row] if begun else [row]
-        begun.clear()
+        rows = [*head, row]
+        head.clear()
         try:
             with path.open("a", encoding="utf-8") as file:
                 file.writelines(json.dumps(dict(row)) + "\n" for row in rows)

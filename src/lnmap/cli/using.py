@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lnmap.cli.console import console
 from lnmap.cli.options import Criterion, Debug, Device, Json, Memory, ModelFolder, Quiet, Reverse, choose, in_bytes
 from lnmap.cli.show import comparison_dict, show_comparison, show_scores, show_translations, translation_dict
+from lnmap.cli.terminal import console, count
 from lnmap.errors import InputError, OptionError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def translate(
         show_translations(answers)
     unknown = sum(not answer.known for answer in answers)
     if unknown:
-        console.note(f"{unknown:,} of {len(answers):,} words are not in the vocabulary")
+        console.note(f"{unknown:,} of {count(len(answers), 'word')} not in the vocabulary")
     return int(unknown == len(answers))
 
 

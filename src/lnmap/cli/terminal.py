@@ -82,7 +82,7 @@ class Console:
             return
         if sys.stderr.isatty():
             self._draw()
-        elif now - max(self._spoke, self._since) >= SPARSE_S:
+        elif now - max(self._spoke, self._since) >= SPARSE_S and now - work.started >= PATIENCE_S:
             self._spoke = now
             self.say(work.line())
 
@@ -169,6 +169,11 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def count(number: int, thing: str) -> str:
+    """Write a number of things, such as '1 line' or '2,000 words'."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def _width(name: str) -> int:
