@@ -5,19 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 from lnmap.errors import OptionError
+from lnmap.methods.aae import Aae, TwoWayAlignment
 from lnmap.methods.base import Alignment, LinearAlignment, Method
+from lnmap.methods.bliss import Bliss
 from lnmap.methods.geomm import Geomm
 from lnmap.methods.lnmap import LNMap
 from lnmap.methods.lnmap.alignment import LatentAlignment
 from lnmap.methods.muse import Muse
+from lnmap.methods.muse_unsup import MuseUnsup
 from lnmap.methods.procrustes import Procrustes
+from lnmap.methods.rcsls import Rcsls
 from lnmap.methods.vecmap import Artetxe2017, Artetxe2018Aaai, Artetxe2018Acl, VecmapSemi, VecmapSup
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
-    for method in (LNMap, Procrustes, Muse, Artetxe2017, Artetxe2018Aaai, Geomm, VecmapSup, VecmapSemi, Artetxe2018Acl)
+    for method in (
+        LNMap,
+        Procrustes,
+        Muse,
+        Rcsls,
+        Artetxe2017,
+        Artetxe2018Aaai,
+        Geomm,
+        VecmapSup,
+        VecmapSemi,
+        Bliss,
+        Artetxe2018Acl,
+        MuseUnsup,
+        Aae,
+    )
 }
-ALIGNMENTS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment, LatentAlignment)}
+ALIGNMENTS: dict[str, type[Alignment]] = {
+    kind.kind: kind for kind in (LinearAlignment, LatentAlignment, TwoWayAlignment)
+}
 DEFAULT_METHOD = "procrustes"
 
 

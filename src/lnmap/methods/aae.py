@@ -100,6 +100,7 @@ class Aae(Method):
         "original": {
             "ae_start": "uniform",
             "ae_steps": 195_313,
+            "epochs": 5,
             "iterations": 31_250,
             "batch": 32,
             "dis_hidden": 2048,

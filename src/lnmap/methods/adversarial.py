@@ -16,7 +16,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from lnmap.errors import InputError, TrainingError
-from lnmap.induce import induce
 from lnmap.methods.base import Method, Run
 from lnmap.methods.options import Options, option
 from lnmap.methods.procrustes import rotation
@@ -30,24 +29,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class AdversarialOptions(Options):
-    """Options of the game; the defaults are MUSE's, but for the size of the budget."""
+    """Options of the game: MUSE's, with a budget for CPUs (fewer and larger steps, a narrower discriminator)."""
 
-    epochs: int = option(5, "epochs of the game; the criterion is taken after each", low=1)
-    iterations: int = option(31_250, "map steps an epoch", low=1)
-    batch: int = option(32, "words of each language in a step", low=1)
+    epochs: int = option(4, "epochs of the game; the criterion is taken after each", low=1)
+    iterations: int = option(2_500, "map steps an epoch", low=1)
+    batch: int = option(128, "words of each language in a step", low=1)
     most_frequent: int = option(75_000, "words are drawn from this many most frequent ones", low=1)
     dis_steps: int = option(5, "discriminator steps before each map step", low=1)
-    dis_hidden: int = option(2048, "width of the discriminator's two hidden layers", low=1)
+    dis_hidden: int = option(256, "width of the discriminator's two hidden layers", low=1)
     dis_dropout: float = option(0.1, "dropout on the discriminator's input", low=0)
-    dis_lr: float = option(0.1, "learning rate of the discriminator (SGD)", low=0)
+    dis_lr: float = option(0.5, "learning rate of the discriminator (SGD)", low=0)
     smoothing: float = option(0.1, "label smoothing of the discriminator", low=0)
-    map_lr: float = option(0.1, "learning rate of the map (SGD)", low=0)
-    map_beta: float = option(0.001, "pull of the map towards orthogonality after each step", low=0)
+    map_lr: float = option(0.5, "learning rate of the map (SGD)", low=0)
+    map_beta: float = option(0.01, "pull of the map towards orthogonality after each step", low=0)
     lr_decay: float = option(0.98, "factor on the map's learning rate after each epoch", low=0)
     lr_shrink: float = option(0.5, "factor on it when the criterion falls, from the second fall on", low=0)
     criterion_words: int = option(10_000, "most frequent source words the criterion is taken over", low=1)
     restarts: int = option(2, "how often a collapsed game is started again with other draws", low=0)
-    least_gain: float = option(0.2, "share of mutual CSLS matches above that of a random rotation, relative", low=0)
+    least_gain: float = option(0.2, "how far the criterion must exceed that of a refined random map, relative", low=0)
 
 
 class Discriminator:
@@ -121,7 +120,7 @@ class Game:
 
         Targets do not depend on W, so only the mapped words are scored; `weight` 1/2 keeps the mean over both.
         """
-        w = self.w.requires_grad_(True)
+        w = self.w.detach().requires_grad_(True)
         logits = self.discriminator(self.draw(self.source) @ w)
         flipped = torch.full_like(logits, self.options.smoothing)
         loss = functional.binary_cross_entropy_with_logits(logits, flipped) * weight
@@ -200,21 +199,17 @@ def matches_by_csls(x: Tensor, y: Tensor, max_rank: int, memory: int) -> tuple[T
     return pairs, float((2 * scores[:, 0] - r_x).mean())
 
 
-def mutual_share(x: Tensor, y: Tensor, words: int, memory: int) -> float:
-    """Share of the most frequent words, of both sides, that are each other's CSLS match."""
-    return len(induce(x[:words], y[:words], memory=memory)) / min(words, len(x), len(y))
-
-
 def is_aligned(x: Tensor, chance: Tensor, y: Tensor, options: AdversarialOptions, memory: int) -> tuple[bool, str]:
     """Compare mapped source words x with words mapped by a rotation that was refined from a random start.
 
-    Refinement makes any two vocabularies agree to some degree (a third of the words become mutual matches), so the
-    share of mutual matches counts only by how far it exceeds what refinement makes of chance. No gold data is seen.
+    Refinement brings any two vocabularies closer (from chance, English-French and English-Finnish reach a mean cosine
+    near 0.48; true alignments 0.70 and 0.60, collapsed games 0.51 to 0.53), so the criterion counts only by how far it
+    exceeds what the same refinement makes of chance. No gold data is seen.
     """
-    share = mutual_share(x, y, options.criterion_words, memory)
-    by_chance = mutual_share(chance, y, options.criterion_words, memory)
-    why = f"mutual matches {share:.1%} of the frequent words, {by_chance:.1%} from a random rotation"
-    return share >= (1 + options.least_gain) * by_chance, why
+    score = mean_cosine(x, y, options.criterion_words, memory)
+    by_chance = mean_cosine(chance, y, options.criterion_words, memory)
+    why = f"mean cosine of matches {score:.3f}, from a random rotation {by_chance:.3f}"
+    return score >= (1 + options.least_gain) * by_chance, why
 
 
 def random_rotation(dim: int, run: Run) -> Tensor:

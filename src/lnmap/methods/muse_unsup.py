@@ -45,6 +45,7 @@ class MuseUnsup(Method):
     profiles = {
         "original": {
             "normalize": "none",
+            "epochs": 5,
             "iterations": 31_250,
             "batch": 32,
             "dis_hidden": 2048,

@@ -27,6 +27,9 @@ class RcslsOptions(Options):
     least_step: float = option(1e-4, "stop when the step has been halved to less than this", low=0)
     neighbours: int = option(NEIGHBOURS, "k of CSLS", low=1)
     spectral: bool = option(False, "project the singular values of the map to at most 1 after each step")
+    lengths: str = option(
+        "unit", "automatic: lengths of mapped vectors in the loss; 'free' as in the paper", ("unit", "free")
+    )
     first_step: float = option(5.0, "automatic: step size tried first, halved whenever the loss would rise", low=0)
     max_steps: int = option(60, "automatic: most steps taken", low=1)
     held_out: float = option(0.2, "automatic: share of the seed pairs that chooses the number of steps", low=0)
@@ -48,8 +51,9 @@ class Rcsls(Method):
         require_pairs(self, pairs, 1)
         norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
         x, y = norms[0].fit(source), norms[1].fit(target)
-        loss = RcslsLoss(x, y, self.options.neighbours, run.memory)
-        w = self._fixed(loss, pairs, run) if self.options.step > 0 else self._automatic(loss, pairs, run)
+        fixed = self.options.step > 0
+        loss = RcslsLoss(x, y, self.options.neighbours, run.memory, free=fixed or self.options.lengths == "free")
+        w = self._fixed(loss, pairs, run) if fixed else self._automatic(loss, pairs, run)
         require_finite(self.name, map=w)
         return rotated(norms, w)
 
@@ -125,10 +129,14 @@ class Rcsls(Method):
 
 
 class RcslsLoss:
-    """Equation 3 and its gradient, with the two vocabularies (n, d_s) and (m, d_t) as neighbour candidates."""
+    """The loss and its gradient, with the two vocabularies (n, d_s) and (m, d_t) as neighbour candidates.
 
-    def __init__(self, x: Tensor, y: Tensor, neighbours: int, memory: int) -> None:
-        self.x, self.y, self.k, self.memory = x, y, neighbours, memory
+    :param free: leave the lengths of mapped vectors as they come, as the paper's relaxation does; otherwise they are
+        scaled to one in the loss too, as they are in retrieval.
+    """
+
+    def __init__(self, x: Tensor, y: Tensor, neighbours: int, memory: int, free: bool = True) -> None:
+        self.x, self.y, self.k, self.memory, self.free = x, y, neighbours, memory, free
 
     def start(self, pairs: Tensor) -> Tensor:
         """Procrustes on the pairs, (d_s, d_t)."""
@@ -139,21 +147,30 @@ class RcslsLoss:
 
         f(W) = 1/n sum_i [ -2 x_i W y_i + 1/k sum_{z in N_y(x_i W)} x_i W z + 1/k sum_{u in N_x(y_i)} u W y_i ]
         """
-        x, y = self.x[pairs[:, 0]], self.y[pairs[:, 1]]  # (n, d_s), (n, d_t)
-        mapped = x @ w
-        near_y, rows_y = top_k(mapped, self.y, self.k, memory=self.memory)  # (n, k)
-        near_x, rows_x = top_k(y, self.x @ w, self.k, memory=self.memory)
-        value = near_y.mean() + near_x.mean() - 2 * (mapped * y).sum(dim=1).mean()
-        gradient = x.T @ (mean_rows(self.y, rows_y) - 2 * y) + mean_rows(self.x, rows_x).T @ y
-        return float(value), gradient / len(pairs)
+        mapped = self.x @ w  # (n, d_t)
+        lengths = mapped.norm(dim=1, keepdim=True).clamp_min(1e-12)
+        if not self.free:
+            mapped = mapped / lengths
+        value, rows_y, rows_x = self._score(mapped, self.y, pairs)
+        y = self.y[pairs[:, 1]]
+        pull = torch.zeros_like(mapped)  # gradient by each mapped vector, times the number of pairs
+        pull.index_add_(0, pairs[:, 0], mean_rows(self.y, rows_y) - 2 * y)
+        for column in rows_x.T:
+            pull.index_add_(0, column, y / rows_x.shape[1])
+        if not self.free:  # only what turns a vector counts
+            pull = (pull - (pull * mapped).sum(dim=1, keepdim=True) * mapped) / lengths
+        return value, self.x.T @ pull / len(pairs)
 
     def held_out(self, w: Tensor, pairs: Tensor) -> float:
         """Mean CSLS of pairs not trained on, with unit lengths, so that growing W gains nothing."""
-        target = unit(self.y)
-        x, y = unit(self.x[pairs[:, 0]] @ w), target[pairs[:, 1]]
-        near_y = top_k(x, target, self.k, memory=self.memory)[0].mean()
-        near_x = top_k(y, unit(self.x @ w), self.k, memory=self.memory)[0].mean()
-        return float(2 * (x * y).sum(dim=1).mean() - near_y - near_x)
+        return -self._score(unit(self.x @ w), unit(self.y), pairs)[0]
+
+    def _score(self, mapped: Tensor, target: Tensor, pairs: Tensor) -> tuple[float, Tensor, Tensor]:
+        """Minus the mean CSLS of the pairs, and their neighbours' rows among targets and among sources, (n, k)."""
+        x, y = mapped[pairs[:, 0]], target[pairs[:, 1]]
+        near_y, rows_y = top_k(x, target, self.k, memory=self.memory)
+        near_x, rows_x = top_k(y, mapped, self.k, memory=self.memory)
+        return float(near_y.mean() + near_x.mean() - 2 * (x * y).sum(dim=1).mean()), rows_y, rows_x
 
 
 def mean_rows(vectors: Tensor, rows: Tensor) -> Tensor:
