@@ -1,14 +1,16 @@
 """Time the reading of a text file of word vectors: this package, polars alone, and loops like those of other programs.
 
-    python benchmarks/loading.py [--rows 200000] [--dim 300] [--gensim]
+    python benchmarks/loading.py [--rows 200000] [--dim 300] [--repeat 3] [--gensim]
 
-Each reader runs in a fresh process after its imports; CPU seconds are user + system time of all its threads.
+Each reader runs in a fresh process after its imports; CPU seconds are user + system time of all its threads, the least
+of several runs.
 """
 
 import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,7 +65,7 @@ def loop_like_muse(path: str, rows: int, dim: int):
         for line in file:
             word, numbers = line.rstrip().split(" ", 1)
             word = word.lower()
-            vector = np.array(numbers.split(), dtype=np.float64)
+            vector = np.fromstring(numbers, sep=" ")
             if np.linalg.norm(vector) == 0:
                 vector[0] = 0.01
             if word not in seen:
@@ -128,7 +130,18 @@ def run(name: str, path: Path, rows: int, dim: int, environment: dict[str, str])
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def compare(rows: int, dim: int, with_gensim: bool) -> None:
+def best_of(repeat: int, path: Path, rows: int, dim: int, environment: dict[str, str]) -> dict[str, dict[str, float]]:
+    """Run all readers in turn, several times, and keep the least that each took."""
+    found: dict[str, dict[str, float]] = {}
+    for _ in range(repeat):
+        shutil.rmtree(environment["LNMAP_CACHE"], ignore_errors=True)
+        for name in READERS:
+            taken = run(name, path, rows, dim, environment)
+            found[name] = min(taken, found.get(name, taken), key=lambda one: one["cpu"])
+    return found
+
+
+def compare(rows: int, dim: int, repeat: int, with_gensim: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "words.vec")
         make_file(path, rows, dim)
@@ -136,7 +149,7 @@ def compare(rows: int, dim: int, with_gensim: bool) -> None:
         environment = {**os.environ, "LNMAP_CACHE": str(Path(folder, "cache"))}
         print(f"{rows:,} x {dim} text, {path.stat().st_size / 1e6:.0f} MB\n")
         print("| reader | CPU s | wall s | peak MB | CPU / polars alone |\n|---|---|---|---|---|")
-        found = {name: run(name, path, rows, dim, environment) for name in READERS}
+        found = best_of(repeat, path, rows, dim, environment)
         base = found["polars alone"]["cpu"]
         if with_gensim:
             found["gensim"] = run("gensim", path, rows, dim, environment)
@@ -165,6 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--dim", type=int, default=300)
+    parser.add_argument("--repeat", type=int, default=3, help="take the least CPU time of this many runs")
     parser.add_argument("--gensim", action="store_true", help="time gensim too, on a tenth of the rows")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     parser.add_argument("--path", help=argparse.SUPPRESS)
@@ -172,7 +186,7 @@ def main() -> None:
     if given.measure:
         measure(given.measure, given.path, given.rows, given.dim)
     else:
-        compare(given.rows, given.dim, given.gensim)
+        compare(given.rows, given.dim, given.repeat, given.gensim)
 
 
 if __name__ == "__main__":

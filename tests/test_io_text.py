@@ -1,5 +1,7 @@
 """Text files of word vectors: layouts, policies, limits, and what is said about bad lines."""
 
+import io
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from lnmap.errors import InputError, OptionError, VectorFileError
 from lnmap.io import POLICIES, ReadOptions, fast, read
 from lnmap.io import blocks as blocks_module
-from lnmap.io.blocks import line_blocks
+from lnmap.io.blocks import OVERLONG, line_blocks
 from lnmap.progress import Silent
 
 PLAIN = b"the 1 2 3\ncat 4 5 6\ndog 7 8 9\n"
@@ -215,14 +217,25 @@ def test_policies_against_a_plain_loop(tmp_path, monkeypatch, words, zeros, limi
 @given(st.lists(st.binary(max_size=12).filter(lambda line: b"\n" not in line), max_size=20), st.integers(1, 40))
 def test_blocks_are_the_lines(lines, size):
     data = b"".join(line + b"\n" for line in lines)
-    place = 0
+    found = list(line_blocks(io.BytesIO(data).readinto, lambda: size, 1000, b"head\n"))
+    assert b"".join(block.removeprefix(b"head\n") for block in found) == data
+    assert all(block.startswith(b"head\n") and block.endswith(b"\n") for block in found)
 
-    def take(count):
-        nonlocal place
-        place += count
-        return data[place - count : place]
 
-    assert b"".join(line_blocks(take, lambda: size, 1000)) == data
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=12), st.integers(1, 40), st.booleans())
+def test_long_lines_are_cut_and_the_others_whole(lengths, size, ended):
+    lines = [bytes([97 + row]) * length for row, length in enumerate(lengths)]
+    data = b"\n".join(lines) + b"\n" * ended
+    found = b"".join(line_blocks(io.BytesIO(data).readinto, lambda: size, 20)).split(b"\n")[:-1]
+    expected = data.split(b"\n")
+    expected = expected[:-1] if not expected[-1] else expected
+    assert len(found) == len(expected)
+    for line, original in zip(found, expected, strict=True):
+        cut = line.endswith(OVERLONG[:-1])
+        assert cut or line == original
+        assert not cut or len(original) > 20
+        assert cut or len(original) <= 20 + size
 
 
 def test_an_endless_line_is_dropped(tmp_path, monkeypatch):

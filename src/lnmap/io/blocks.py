@@ -15,38 +15,43 @@ def longest_line(dim: int) -> int:
 
 
 def line_blocks(
-    read: Callable[[int], bytes], size: Callable[[], int], longest: int, head: bytes = b""
+    readinto: Callable[[memoryview], int], size: Callable[[], int], longest: int, head: bytes = b""
 ) -> Iterator[bytes]:
     """Yield blocks of whole lines, each ending in a line feed.
 
     A line longer than `longest` would have to be held whole; it is replaced by its beginning and the mark OVERLONG,
     which no reader takes for numbers.
 
-    :param read: takes a number of bytes and gives that many or fewer; none at the end.
-    :param size: gives the wanted size of the next block.
+    :param readinto: fills as much of a buffer as it can and gives the number of bytes; none at the end.
+    :param size: gives the wanted size of the next block, at most BLOCK.
     :param longest: most bytes that are held while looking for a line end.
     :param head: put in front of each block; here that costs no further copy.
     """
-    rest = b""
-    while chunk := read(size()):
-        if len(rest) > longest:
-            yield head + rest[:_SHOWN] + OVERLONG
-            rest, chunk = b"", _after_line(chunk, read, size)
-        cut = chunk.rfind(b"\n") + 1
+    start = used = len(head)
+    buffer = bytearray(start + longest + BLOCK)  # one buffer for all: fresh memory costs more than reading into it
+    buffer[:start] = head
+    view = memoryview(buffer)
+    dropping = False
+    while count := readinto(view[used : used + size()]):
+        end = used + count
+        if dropping:
+            after = buffer.find(b"\n", start, end) + 1
+            if not after:
+                continue
+            end, dropping = _shift(view, after, end, start), False
+        cut = buffer.rfind(b"\n", used, end) + 1
         if cut:
-            yield b"".join((head, rest, memoryview(chunk)[:cut]))
-            rest = chunk[cut:]
-        else:
-            rest += chunk
-    if rest:
-        yield head + rest + b"\n"
+            yield bytes(view[:cut])
+        used = _shift(view, max(cut, start), end, start)
+        if used - start > longest:
+            yield bytes(view[: start + min(_SHOWN, longest)]) + OVERLONG
+            used, dropping = start, True
+    if used > start:
+        yield bytes(view[:used]) + b"\n"
 
 
-def _after_line(chunk: bytes, read: Callable[[int], bytes], size: Callable[[], int]) -> bytes:
-    """Drop bytes to the end of the line and give what was read beyond it."""
-    while chunk:
-        cut = chunk.find(b"\n") + 1
-        if cut:
-            return chunk[cut:]
-        chunk = read(size())
-    return b""
+def _shift(view: memoryview, begin: int, end: int, start: int) -> int:
+    """Move bytes to the start and give where they end."""
+    if begin != start:
+        view[start : start + end - begin] = view[begin:end]
+    return start + end - begin

@@ -61,9 +61,7 @@ def _parse_polars(block: bytes, dim: int) -> Parsed | None:
         return None
     vectors = np.empty((len(table), dim), np.float32)
     for column, series in enumerate(numbers):
-        if series.null_count():
-            return None
-        vectors[:, column] = series.to_numpy()
+        vectors[:, column] = series.to_numpy()  # a missing number becomes NaN
     if not _all_finite(vectors):
         return None
     return Parsed(word.to_list(), vectors, len(table))

@@ -12,6 +12,8 @@ import stat
 import time
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -150,13 +152,29 @@ class ByteSource:
         taken, self._held = self._held[:count], self._held[count:]
         return taken
 
+    def readinto(self, buffer: memoryview) -> int:
+        """Take bytes into a buffer and give their number; none means the end."""
+        if self._held:
+            data = self.read(len(buffer))
+            buffer[: len(data)] = data
+            return len(data)
+        with self._mishaps():
+            count = int(self._stream.readinto(buffer))  # type: ignore[attr-defined]
+        self.ended = not count
+        return count
+
     def _take(self, count: int) -> bytes:
-        try:
+        with self._mishaps():
             data = self._stream.read(count)
-        except _BROKEN as reason:
-            raise self.error(_breakage(self.path, self.compression, reason)) from reason
         self.ended = not data
         return data
+
+    @contextmanager
+    def _mishaps(self) -> Iterator[None]:
+        try:
+            yield
+        except _BROKEN as reason:
+            raise self.error(_breakage(self.path, self.compression, reason)) from reason
 
     def __enter__(self) -> ByteSource:
         return self

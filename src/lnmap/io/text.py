@@ -39,7 +39,7 @@ class _TextReader:
         with self.progress.task(f"reading {self.source.path.name}", total) as task:
             before = 0
             stopped = False
-            for block in line_blocks(self.source.read, self._block_bytes, longest_line(dim), head_line(dim)):
+            for block in line_blocks(self.source.readinto, self._block_bytes, longest_line(dim), head_line(dim)):
                 self._take(block)
                 task.advance(self.source.consumed - before)
                 before = self.source.consumed
