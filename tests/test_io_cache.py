@@ -132,6 +132,16 @@ def test_copies_share_an_entry(tmp_path, folder, parses):
     assert len(entries(folder)) == 1
 
 
+def test_skipped_lines_are_told_again(tmp_path):
+    path = tmp_path / "a.vec"
+    path.write_bytes(b"9 2\na 1 2\nb 1 2\nbad\n")
+    for _ in range(2):
+        progress = Silent()
+        found = read(path, progress=progress)
+        assert found.origin["skipped_samples"] == [[4, "wrong number of values: 0 instead of 2"]]
+        assert ["1 of 3 lines skipped" in note for note in progress.notes] == [True, False]
+
+
 def test_options_are_kept_apart(tmp_path, parses):
     path = write_words(tmp_path / "a.vec")
     sizes = [len(read(path, limit=limit, policy=policy)) for limit in (None, 5, 7) for policy in ("muse", "vecmap")]

@@ -54,7 +54,7 @@ def _parse_polars(block: bytes, dim: int) -> Parsed | None:
     polars = _polars()
     try:
         table = polars.read_csv(block, separator=" ", quote_char=None, schema=_schema(dim))
-    except polars.exceptions.PolarsError:
+    except (polars.exceptions.PolarsError, polars.exceptions.PanicException):
         return None
     word, *numbers, rest = table.get_columns()
     if word.null_count() or rest.null_count() != len(table):

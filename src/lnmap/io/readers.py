@@ -16,11 +16,12 @@ from lnmap.io.options import ReadOptions, resolve
 from lnmap.io.sniff import HEAD, Layout, sniff
 from lnmap.io.sources import ByteSource
 from lnmap.io.store import StoreWriter, load_store
-from lnmap.io.text import read_text
+from lnmap.io.text import read_text, tell_findings
 from lnmap.io.word2vec_binary import read_binary
 from lnmap.progress import Progress, Silent
 
-_MOST_HINTED_BYTES = 8 << 30
+_MOST_HINTED_BYTES = 2 << 30
+_USUAL_RATIO = 4  # of a text file to its compressed form
 
 
 def read(
@@ -45,7 +46,8 @@ def read(
     options = resolve(policy, limit)
     progress = progress or Silent()
     if isinstance(source, Embeddings):
-        return apply(source.words, source.vectors, options, dict(source.origin))
+        origin = {"path": source.origin.get("path"), "format": "embeddings", "before": dict(source.origin)}
+        return apply(source.words, source.vectors, options, origin)
     if is_gensim(source):
         return from_gensim(source, options)
     if isinstance(source, tuple) and len(source) == 2:
@@ -60,9 +62,10 @@ def read(
 def _read_path(path: Path, options: ReadOptions, cache: bool, progress: Progress) -> Embeddings:
     if "\0" in str(path):
         raise VectorFileError(f"{str(path)!r} is no file name: it holds a NUL character")
-    if path.is_dir():
+    if os.path.isdir(path):
         stored = load_store(path)
-        return apply(stored.words, stored.vectors, options, {**stored.origin, "path": str(path), "format": "store"})
+        origin = {"path": str(path), "format": "store", "before": dict(stored.origin)}
+        return apply(stored.words, stored.vectors, options, origin)
     with ByteSource(path) as source:
         if source.is_npz:
             return read_npz(path, options)
@@ -78,6 +81,7 @@ def _read_cached(source: ByteSource, layout: Layout, options: ReadOptions, progr
     """Read a text file through the cache; where that cannot be written, without."""
     found = find(source.path, options)
     if found is not None:
+        tell_findings(found.origin, source.path.name, progress)
         return found
     try:
         with workspace() as work:
@@ -88,7 +92,9 @@ def _read_cached(source: ByteSource, layout: Layout, options: ReadOptions, progr
                 writer.finish(collector.words, _origin(collector, report, source, layout))
             finally:
                 writer.close()
-            return keep(work, source, options)
+            kept = keep(work, source, options)
+        tell_findings(kept.origin, source.path.name, progress)
+        return kept
     except OSError as error:
         progress.note(f"the cache folder cannot be used ({error.strerror or error}); reading without it")
     with ByteSource(source.path) as again:
@@ -111,7 +117,9 @@ def _read_stream(source: ByteSource, layout: Layout, options: ReadOptions, progr
     collector = Collector(options, sink)
     reader = read_text if layout.kind == "text" else read_binary
     report = reader(source, layout, collector, progress)
-    return Embeddings(collector.words, sink.vectors, _origin(collector, report, source, layout))
+    origin = _origin(collector, report, source, layout)
+    tell_findings(origin, source.path.name, progress)
+    return Embeddings(collector.words, sink.vectors, origin)
 
 
 def _origin(collector: Collector, report: dict[str, Any], source: ByteSource, layout: Layout) -> dict[str, Any]:
@@ -127,7 +135,8 @@ def _origin(collector: Collector, report: dict[str, Any], source: ByteSource, la
 def _rows_hint(source: ByteSource, layout: Layout, options: ReadOptions) -> int:
     """Guess the number of rows without trusting the header: memory is asked for, not used."""
     guesses = [count for count in (layout.rows, options.limit) if count is not None]
-    if source.size is not None and source.compression is None:
-        guesses.append(source.size // (2 * layout.dim + 1) + 1)
+    if source.size is not None:
+        unpacked = source.size * (_USUAL_RATIO if source.compression else 1)
+        guesses.append(unpacked // (2 * layout.dim + 1) + 1)
     hint = min(guesses, default=1 << 16)
     return min(hint, _MOST_HINTED_BYTES // (4 * layout.dim) + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from lnmap.errors import VectorFileError
@@ -85,17 +86,21 @@ class _TextReader:
     def _report(self, ended: bool) -> dict[str, Any]:
         report: dict[str, Any] = {"lines": self.lines, "header_words": self.layout.rows}
         promised = self.layout.rows
-        name = self.source.path.name
-        if self.collector.skipped:
-            place, reason = self.collector.samples[0]
-            self.progress.note(
-                f"{name}: {self.collector.skipped:,} of {self.lines:,} lines skipped (first: line {place}, {reason})"
-            )
         if ended and promised is not None and promised != self.lines:
-            report["warning"] = f"the header promises {promised:,} words, the file holds {self.lines:,} lines"
             hint = "; it may be cut short" if promised > self.lines else ""
-            self.progress.note(f"{name}: {report['warning']}{hint}")
+            report["warning"] = f"the header promises {promised:,} words, the file holds {self.lines:,} lines{hint}"
         return report
+
+
+def tell_findings(origin: Mapping[str, Any], name: str, progress: Progress) -> None:
+    """Tell the user what was wrong with a file, now or when it was cached."""
+    if origin["skipped"]:
+        place, reason = origin["skipped_samples"][0]
+        progress.note(
+            f"{name}: {origin['skipped']:,} of {origin['lines']:,} lines skipped (first: line {place}, {reason})"
+        )
+    if "warning" in origin:
+        progress.note(f"{name}: {origin['warning']}")
 
 
 def _first_lines(block: bytes, count: int) -> bytes:

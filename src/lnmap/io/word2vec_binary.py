@@ -14,6 +14,8 @@ from lnmap.io.sources import ByteSource
 from lnmap.io.tolerant import decode
 from lnmap.progress import Progress
 
+_SMALLEST = 1 << 16
+
 
 def read_binary(source: ByteSource, layout: Layout, collector: Collector, progress: Progress) -> dict[str, Any]:
     """Feed the records of a binary file to a collector and report on the reading."""
@@ -22,10 +24,11 @@ def read_binary(source: ByteSource, layout: Layout, collector: Collector, progre
     wanted = promised if options.limit_counts == "words" else min(promised, options.limit or promised)
     source.read(layout.start)
     rest, seen, ended = b"", 0, False
+    piece = BLOCK if options.limit is None else min(BLOCK, max(_SMALLEST, options.limit * layout.line_bytes))
     with progress.task(f"reading {source.path.name}", source.size) as task:
         before = 0
         while seen < wanted and not collector.full and not ended:
-            chunk = source.read(BLOCK if options.limit is None else min(BLOCK, options.limit * layout.line_bytes))
+            chunk = source.read(piece)
             ended = not chunk
             words, numbers, rest = _records(rest + chunk, layout.dim, wanted - seen, source)
             _collect(words, numbers, layout.dim, seen + 1, collector)
@@ -34,8 +37,7 @@ def read_binary(source: ByteSource, layout: Layout, collector: Collector, progre
             before = source.consumed
     report: dict[str, Any] = {"lines": seen, "header_words": promised}
     if ended and seen < wanted:
-        report["warning"] = f"the header promises {promised:,} words, the file ends after {seen:,}"
-        progress.note(f"{source.path.name}: {report['warning']}; it may be cut short")
+        report["warning"] = f"the header promises {promised:,} words, the file ends after {seen:,}; it may be cut short"
     return report
 
 
