@@ -4,7 +4,7 @@
     source-<id>/  target-<id>/      the two vocabularies, in the store format
     alignment-<id>.safetensors      what was learnt, and the CSLS neighbourhood means
     pairs-<id>.jsonl                the seed pairs
-    log.jsonl                       the training log
+    log-<id>.jsonl                  the training log
     checkpoint.safetensors          an unfinished run, if there is one
 
 Every file's name carries its content, and the manifest names the files, so replacing model.json is what replaces a
@@ -16,7 +16,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +27,18 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
+from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io import load_store, save_store
 from lnmap.lexicon import Lexicon
 from lnmap.methods import ALIGNMENTS
 from lnmap.methods.base import Checkpoint, State
 from lnmap.model import Model
-from lnmap.storage import atomic_file, write_json, writing
+from lnmap.storage import TEMPORARY, atomic_file, locked, write_json, writing
 
 FORMAT, VERSION = "lnmap-model", 1
 _MANIFEST = "model.json"
+_ROLES = ("alignment", "source", "target", "pairs", "log")
 
 
 def save(model: Model, folder: str | Path) -> Path:
@@ -43,6 +46,13 @@ def save(model: Model, folder: str | Path) -> Path:
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give a folder to save the model in")
+    with locked(folder):
+        write(model, folder)
+    return folder
+
+
+def write(model: Model, folder: Path) -> None:
+    """Write a model to a folder that the caller has locked."""
     kind, (values, tensors) = model.alignment.kind, model.alignment.state()
     for reverse in (False, True):
         means = model.space(reverse).means
@@ -53,10 +63,9 @@ def save(model: Model, folder: str | Path) -> Path:
         ),
         "source": _write_side(folder, "source", model),
         "target": _write_side(folder, "target", model),
-        "pairs": _write_pairs(folder, model.pairs),
+        "pairs": _write_lines(folder, "pairs", model.pairs),
+        "log": _write_lines(folder, "log", model.log),
     }
-    with atomic_file(folder / "log.jsonl", "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in model.log)
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -67,7 +76,6 @@ def save(model: Model, folder: str | Path) -> Path:
     }
     write_json(folder / _MANIFEST, manifest)
     _sweep(folder, {str(file["name"]) for file in files.values()})
-    return folder
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
@@ -79,17 +87,18 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
         tensors = load_tensors(_read_bytes(folder, files["alignment"]))
         means = {way: (tensors.pop(f"means.{way}.0"), tensors.pop(f"means.{way}.1")) for way in (False, True)}
         model = Model(
-            load_store(folder / _name(files["source"])),
-            load_store(folder / _name(files["target"])),
+            _read_side(folder, "source", files["source"]),
+            _read_side(folder, "target", files["target"]),
             ALIGNMENTS[spec["kind"]].from_state(spec["values"], tensors),
-            _read_pairs(folder, files["pairs"], manifest.get("pairs", {})),
+            Lexicon([(str(s), str(t)) for s, t in _read_lines(folder, files["pairs"])], dict(manifest["pairs"])),
             {k: v for k, v in manifest.items() if k not in ("format", "version", "alignment", "files", "pairs")},
-            _read_log(folder),
+            _read_lines(folder, files["log"]),
             means=means,
         )
         _check(model)
-    except (KeyError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError) as error:
-        raise ModelError(f"the model in {folder} is broken ({type(error).__name__}: {error}); align again") from error
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())  # torch explains itself in many lines
+        raise ModelError(f"the model in {folder} is broken ({type(error).__name__}: {reason}); align again") from error
     except LnmapError as error:
         raise ModelError(f"the model in {folder} is broken: {error}") from error
     return model.to(device)
@@ -141,30 +150,30 @@ def _write_bytes(folder: Path, role: str, data: bytes, suffix: str = ".safetenso
 
 def _write_side(folder: Path, role: str, model: Model) -> dict[str, Any]:
     embeddings = model.source if role == "source" else model.target
-    name = f"{role}-{embeddings.fingerprint}"
-    if not _is_whole_store(folder / name):
-        with writing("the vocabulary", folder):
-            shutil.rmtree(folder / name, ignore_errors=True)
-            save_store(embeddings, folder / name)
-    return {"name": name, "words": len(embeddings), "dim": embeddings.dim}
-
-
-def _is_whole_store(path: Path) -> bool:
+    entry = {"name": f"{role}-{embeddings.fingerprint}", "words": len(embeddings), "dim": embeddings.dim}
     try:
-        load_store(path)
+        _read_side(folder, role, entry)
     except LnmapError:
-        return False
-    return True
+        with writing("the vocabulary", folder):
+            shutil.rmtree(folder / _name(entry), ignore_errors=True)
+            save_store(embeddings, folder / _name(entry))
+    return entry
 
 
-def _write_pairs(folder: Path, pairs: Lexicon) -> dict[str, Any]:
-    text = "".join(json.dumps(list(pair)) + "\n" for pair in pairs)
-    return _write_bytes(folder, "pairs", text.encode(), ".jsonl")
+def _read_side(folder: Path, role: str, entry: Mapping[str, Any]) -> Embeddings:
+    """Load a vocabulary and make sure that it is the one its name promises."""
+    embeddings = load_store(folder / _name(entry))
+    if _name(entry) != f"{role}-{embeddings.fingerprint}":
+        raise ModelError(f"{_name(entry)} holds other words or vectors than were saved")
+    return embeddings
 
 
-def _read_pairs(folder: Path, entry: Mapping[str, Any], origin: Mapping[str, Any]) -> Lexicon:
-    rows = [json.loads(line) for line in _read_bytes(folder, entry).decode().splitlines()]
-    return Lexicon([(str(s), str(t)) for s, t in rows], dict(origin))
+def _write_lines(folder: Path, role: str, rows: Iterable[Any]) -> dict[str, Any]:
+    return _write_bytes(folder, role, "".join(json.dumps(row) + "\n" for row in rows).encode(), ".jsonl")
+
+
+def _read_lines(folder: Path, entry: Mapping[str, Any]) -> list[Any]:
+    return [json.loads(line) for line in _read_bytes(folder, entry).decode().splitlines()]
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -177,7 +186,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise ModelError(f"{folder} holds no finished model ({_MANIFEST} is missing); {hint}")
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read ({error}); align again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelError(f"{path} is not the manifest of an lnmap model; give a folder written by lnmap align")
@@ -208,14 +217,6 @@ def _read_bytes(folder: Path, entry: Mapping[str, Any]) -> bytes:
     return data
 
 
-def _read_log(folder: Path) -> list[dict[str, Any]]:
-    try:
-        lines = (folder / "log.jsonl").read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines]
-    except (OSError, ValueError):  # a log is for people; a model without one still works
-        return []
-
-
 def _check(model: Model) -> None:
     """Try the model on one word a side, so that parts which do not fit show at once."""
     for reverse in (False, True):
@@ -230,9 +231,9 @@ def _check(model: Model) -> None:
 
 
 def _sweep(folder: Path, keep: set[str]) -> None:
-    """Remove what older models left behind."""
+    """Remove what older models and killed runs left behind; what cannot be removed does no harm."""
     for path in folder.iterdir():
-        stem = path.name.partition("-")[0]
-        if path.name in keep or stem not in ("alignment", "source", "target", "pairs"):
-            continue
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        ours = path.name.startswith(TEMPORARY) or path.name.partition("-")[0] in _ROLES
+        if ours and path.name not in keep:
+            with suppress(OSError):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError
+from lnmap.errors import InputError, OptionError
 from lnmap.evaluate import Evaluation, evaluate
 from lnmap.induce import Mode, RankBy, induce
 from lnmap.lexicon import Lexicon
@@ -31,6 +31,21 @@ def as_tensor(vectors: NDArray[np.float32] | Tensor, device: torch.device) -> Te
     if isinstance(vectors, Tensor):
         return vectors.to(device, torch.float32)
     return torch.from_numpy(np.require(vectors, np.float32, ["C", "W"])).to(device)
+
+
+def pick_device(name: str | torch.device) -> torch.device:
+    """Choose the fastest device for 'auto'; refuse one that is not there."""
+    counts = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}
+    if name == "auto":
+        return torch.device(next(kind for kind, count in counts.items() if count))
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or (device.index or 0) >= counts.get(device.type, 0):
+        usable = ", ".join(kind for kind, count in counts.items() if count)
+        raise OptionError(f"device {str(name)!r} is not available on this machine; choose from auto, {usable}")
+    return device
 
 
 @dataclass(frozen=True)
@@ -97,7 +112,7 @@ class Model:
 
     def to(self, device: torch.device | str) -> Model:
         """Move the computation to a device."""
-        self.device = torch.device(device)
+        self.device = pick_device(device)
         self.alignment.to(self.device)
         self.means = {way: (a.to(self.device), b.to(self.device)) for way, (a, b) in self.means.items()}
         self._spaces.clear()
@@ -142,8 +157,7 @@ class Model:
         self, words: str | Sequence[str], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
     ) -> list[Translation]:
         """Translate words; an unknown word gets no candidates but the nearest spellings."""
-        if k < 1:
-            raise InputError(f"k = {k} asks for no translation; give 1 or more")
+        _check_count(k)
         words = [words] if isinstance(words, str) else list(words)
         asked = self.side(self._sides(reverse)[0])
         rows = [asked.find(word) for word in words]
@@ -162,6 +176,7 @@ class Model:
         self, vectors: NDArray[np.float32], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
     ) -> list[tuple[Candidate, ...]]:
         """Translate raw vectors that need not be in the vocabulary (subword vectors of unknown words, say)."""
+        _check_count(k)
         asked, _ = self._sides(reverse)
         hits = self.space(reverse).search(self.map(vectors, asked, reverse), k, criterion)
         return self._candidates(hits, reverse)
@@ -220,3 +235,8 @@ class Model:
             tuple(Candidate(words[r], s, c) for r, s, c in zip(rows, scores, cosines, strict=True))
             for rows, scores, cosines in zip(*columns, strict=True)
         ]
+
+
+def _check_count(k: int) -> None:
+    if k < 1:
+        raise InputError(f"k = {k} asks for no translation; give 1 or more")

@@ -22,7 +22,7 @@ from lnmap.io import read, read_lexicon
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
 from lnmap.methods import DEFAULT_METHOD, make_method
 from lnmap.methods.base import Checkpoint, Method, Run
-from lnmap.model import Model, as_tensor
+from lnmap.model import Model, as_tensor, pick_device
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY
 from lnmap.storage import locked
@@ -81,7 +81,7 @@ def align(
         info = _info(system, profile, source, target, run, time.perf_counter() - started)
         model = Model(source, target, alignment, lexicon, info, run.log, run.device, memory, progress)
         if out is not None:
-            model_folder.save(model, out)
+            model_folder.write(model, Path(out))
             if isinstance(run.checkpoint, FolderCheckpoint):
                 run.checkpoint.clear()
     return model
@@ -112,20 +112,6 @@ def seed_pairs(
     elif not isinstance(pairs, Lexicon):
         pairs = Lexicon.from_pairs(pairs)
     return pairs.take(take, source, target)
-
-
-def pick_device(name: str | torch.device) -> torch.device:
-    """Choose the fastest device for 'auto'; refuse one that is not there."""
-    if isinstance(name, torch.device):
-        return name
-    here = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if name == "auto":
-        return torch.device(next(kind for kind in ("cuda", "mps", "cpu") if here[kind]))
-    kind = name.partition(":")[0]
-    if not here.get(kind, False):
-        usable = ", ".join(k for k, there in here.items() if there)
-        raise OptionError(f"device {name!r} is not available on this machine; choose from auto, {usable}")
-    return torch.device(name)
 
 
 def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) -> Checkpoint:

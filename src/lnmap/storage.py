@@ -66,7 +66,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON object a person can read, whole or not at all."""
     with atomic_file(path, "w", encoding="utf-8") as file:
-        json.dump(value, file, indent=1, ensure_ascii=True)
+        json.dump(value, file, indent=1, ensure_ascii=True, default=str)
         file.write("\n")
 
 
