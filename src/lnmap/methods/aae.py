@@ -20,6 +20,7 @@ from lnmap.methods.adversarial import (
     check_vocabularies,
     is_aligned,
     matches_by_csls,
+    mean_cosine,
     play,
     random_rotation,
     uniform,
@@ -134,11 +135,12 @@ class Aae(Method):
         games = [Game(codes[0], codes[1], options, generator), Game(codes[1], codes[0], options, generator)]
         play(games, run, number, self._cycle)
         chance = self._rounds(codes[0], codes[1], random_rotation(options.code, run), run, number, "chance")[1]
+        by_chance = mean_cosine(codes[0] @ chance, codes[1], options.criterion_words, run.memory)
         dictionaries = []
         for direction, game in enumerate(games[:1] if run.one_way else games):
             rows, w = self._rounds(game.source, game.target, game.best, run, number, f"direction {direction}")
-            by_chance = chance if direction == 0 else chance.T
-            aligned, why = is_aligned(game.source @ w, game.source @ by_chance, game.target, options, run.memory)
+            score = mean_cosine(game.source @ w, game.target, options.criterion_words, run.memory)
+            aligned, why = is_aligned(score, by_chance, options)
             dictionaries.append(rows)
             if not aligned:
                 return dictionaries, False, why

@@ -13,7 +13,6 @@ from lnmap.methods.adversarial import (
     check_vocabularies,
     forward_matches,
     is_aligned,
-    mean_cosine,
     play,
     random_rotation,
     until_aligned,
@@ -63,24 +62,26 @@ class MuseUnsup(Method):
         check_vocabularies(self, source, target, run, **limits)
         norms = Normalizer(options.normalize), Normalizer(options.normalize)
         x, y = norms[0].fit(source), norms[1].fit(target)
-        chance = self._refine(x, y, random_rotation(x.shape[1], run), run, attempt=0)
+        _, by_chance = self._refine(x, y, random_rotation(x.shape[1], run), run, attempt=0)
 
         def attempt(number: int) -> tuple[Tensor, bool, str]:
             game = Game(x, y, options, run.generator(number))
             play([game], run, number)
-            w = self._refine(x, y, game.best, run, number)
-            return w, *is_aligned(x @ w, x @ chance, y, options, run.memory)
+            w, score = self._refine(x, y, game.best, run, number)
+            return w, *is_aligned(score, by_chance, options)
 
         return rotated(norms, until_aligned(self, run, options.restarts, attempt))
 
-    def _refine(self, x: Tensor, y: Tensor, w: Tensor, run: Run, attempt: int) -> Tensor:
-        """Procrustes on forward CSLS matches; the rotation with the best criterion is kept, and is orthogonal."""
-        best, best_score = rotation(torch.eye(len(w), dtype=w.dtype, device=w.device), w), -torch.inf
-        for iteration in range(1, self.options.refinements + 1):
-            found = forward_matches(x @ w, y, self.options.max_rank, run.memory)
-            w = rotation(x[found[:, 0]], y[found[:, 1]])
-            score = mean_cosine(x @ w, y, self.options.criterion_words, run.memory)
-            run.record(attempt=attempt, refinement=iteration, pairs=len(found), criterion=score)
+    def _refine(self, x: Tensor, y: Tensor, w: Tensor, run: Run, attempt: int) -> tuple[Tensor, float]:
+        """Procrustes on forward CSLS matches; the rotation with the best criterion is kept."""
+        options: MuseUnsupOptions = self.options
+        w = best = rotation(torch.eye(len(w), dtype=w.dtype, device=w.device), w)  # the orthogonal matrix nearest to it
+        best_score = -torch.inf
+        for number in range(options.refinements + 1):
+            found, score = forward_matches(x @ w, y, options.max_rank, options.criterion_words, run.memory)
+            run.record(attempt=attempt, refinement=number, pairs=len(found), criterion=score)
             if score > best_score:
                 best, best_score = w, score
-        return best
+            if number < options.refinements:
+                w = rotation(x[found[:, 0]], y[found[:, 1]])
+        return best, best_score

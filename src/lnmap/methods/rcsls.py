@@ -14,6 +14,7 @@ from lnmap.methods.procrustes import rotated, rotation
 from lnmap.normalize import RENORM, Normalizer, unit
 from lnmap.retrieve import NEIGHBOURS, top_k
 
+_NOTHING = 0.01  # share of the gain so far that counts as no further gain
 _LEAST_PAIRS = 50  # below this no part of the seed is worth holding out
 
 
@@ -30,11 +31,13 @@ class RcslsOptions(Options):
     lengths: str = option(
         "unit", "automatic: lengths of mapped vectors in the loss; 'free' as in the paper", ("unit", "free")
     )
-    first_step: float = option(5.0, "automatic: step size tried first, halved whenever the loss would rise", low=0)
+    first_step: float = option(10.0, "automatic: step size tried first, halved whenever the loss would rise", low=0)
     max_steps: int = option(60, "automatic: most steps taken", low=1)
     held_out: float = option(0.2, "automatic: share of the seed pairs that chooses the number of steps", low=0)
     gain: float = option(0.95, "automatic: share of the best held-out gain that is enough", low=0)
-    patience: int = option(4, "automatic: steps without a better held-out score before the search ends", low=1)
+    patience: int = option(
+        2, "automatic: steps that gain next to nothing on held-out pairs before the search ends", low=1
+    )
 
 
 class Rcsls(Method):
@@ -98,7 +101,8 @@ class Rcsls(Method):
                 scores.append(loss.held_out(w, held))
                 run.record(phase="choose", iteration=len(scores) - 1, loss=value, step=step, held_out=scores[-1])
                 task.advance()
-                if len(scores) - 1 - scores.index(max(scores)) >= self.options.patience:
+                before = scores[: -self.options.patience]
+                if before and max(scores) - max(before) < _NOTHING * (max(scores) - scores[0]):
                     break
         enough = scores[0] + min(self.options.gain, 1.0) * (max(scores) - scores[0])
         return next(steps for steps, score in enumerate(scores) if score >= enough)
