@@ -136,7 +136,7 @@ def test_a_built_method(problem):
         ({"method": "magic"}, "unknown method 'magic'"),
         ({"options": {"speed": "9"}}, "unknown option 'speed'"),
         ({"take": "best"}, "unknown seed rule 'best'"),
-        ({"policy": "banana"}, "policy"),
+        ({"policy": "banana", "source": (["a"], [[1.0]])}, "unknown reading policy 'banana'"),
         ({"device": "banana"}, "device 'banana' is not available"),
         ({"limit": 0}, "limit"),
         ({"resume": True}, "resume needs the output folder"),
