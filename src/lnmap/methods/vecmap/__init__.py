@@ -1,4 +1,8 @@
-"""The VecMap family: `mapping` the multi-step map, `learning` the self-learning loop, `presets` the five systems."""
+"""The VecMap family.
+
+`mapping` holds the multi-step map, `learning` the self-learning loop, `check` the test for failed runs and `presets` the
+systems.
+"""
 
 from lnmap.methods.vecmap.presets import Artetxe2017, Artetxe2018Aaai, Artetxe2018Acl, VecmapSemi, VecmapSup
 

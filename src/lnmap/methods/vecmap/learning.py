@@ -39,7 +39,7 @@ class SelfLearningOptions(Options):
     )
     fast_words: int = option(4000, "words of each language in the stochastic stages of the fast schedule", low=1)
     fast_patience: int = option(10, "patience of those stages", low=1)
-    fast_finish: int = option(10, "most iterations on all `words`, without dropout, that end the fast schedule", low=1)
+    fast_finish: int = option(15, "most iterations on all `words`, without dropout, that end the fast schedule", low=1)
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,11 @@ def stages(options: SelfLearningOptions, largest: int) -> list[Stage]:
     while keeps[-1] < 1:
         keeps.append(min(1.0, keeps[-1] * options.keep_growth))
     plan = [Stage(words, keep, options.patience, options.max_iterations) for keep in keeps]
-    if options.schedule == "fast" and len(plan) > 1 and options.fast_words < words:
-        small = [replace(s, words=options.fast_words, patience=options.fast_patience) for s in plan]
-        plan = [*small, replace(plan[-1], patience=1, longest=options.fast_finish)]
+    if options.schedule == "fast" and len(plan) > 1:
+        small = min(options.fast_words, words)
+        last = replace(plan[-1], patience=1, longest=options.fast_finish)
+        plan = [replace(stage, words=small, patience=options.fast_patience) for stage in plan]
+        plan += [last] if small < words else []
     return plan
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
 from lnmap.methods.options import option
 from lnmap.methods.procrustes import rotated, rotation
+from lnmap.methods.vecmap.check import require_distinct
 from lnmap.methods.vecmap.learning import SelfLearningOptions, initial_pairs, self_learn
 from lnmap.methods.vecmap.mapping import MultiStepOptions, choose_ridge, multi_step
 from lnmap.normalize import Normalizer
@@ -123,6 +124,12 @@ class Acl2018Options(RobustOptions):
     """Options of `artetxe2018acl`."""
 
     initial_words: int = option(4000, "words of each language the first dictionary is read off", low=1)
+    check_words: int = option(4000, "words of each language the result is compared with chance on", low=1)
+    least_distinctness: float = option(
+        1.4,
+        "how many times more than by chance translations must stand out; less is a failed run, 0 accepts all",
+        low=0,
+    )
 
 
 class Artetxe2018Acl(Method):
@@ -135,8 +142,10 @@ class Artetxe2018Acl(Method):
     Options = Acl2018Options
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
-        """Learn without any pairs; those given are not looked at."""
+        """Learn without any pairs; those given are not looked at. Raises TrainingError where nothing was found."""
         norms, x, z = normalised(self, source, target)
         pairs = initial_pairs(x, z, self.options.initial_words, self.options, run)
         pairs = self_learn(x, z, pairs, self.options, run)
+        if self.options.least_distinctness > 0:
+            require_distinct(self, x, z, pairs, run)
         return multi_step_alignment(self, norms, x, z, pairs, run)
