@@ -43,6 +43,16 @@ def test_modes_equal_brute_force(mode, max_rank, pool):
         assert (csls, cosine) == pytest.approx(expected[tuple(pair)], abs=1e-5)
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dim", [3, 60])
+def test_modes_equal_brute_force_on_many_words(mode, dim):
+    """Far more candidates than any shortlist; in few dimensions with many near ties, in many with hubs."""
+    source, target = spaces(700, 600, dim)
+    target += 0.3
+    found = induce(source, target, mode=mode, max_rank=400)
+    assert {tuple(pair) for pair in found.rows.tolist()} == set(reference(source, target, mode, max_rank=400))
+
+
 @pytest.mark.parametrize("rank_by", ["csls", "cosine"])
 @pytest.mark.parametrize("mode", MODES)
 def test_ranking(rank_by, mode):

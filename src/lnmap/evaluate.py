@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -148,8 +147,11 @@ def compare(a: Evaluation, b: Evaluation, level: float = 0.95, seed: int = 0) ->
 def sign_test(won: int, lost: int) -> float:
     """Two-sided exact sign test (McNemar) on the words that only one of two systems got right."""
     n = won + lost
-    tail = sum(comb(n, i) for i in range(min(won, lost) + 1))
-    return min(1.0, float(2 * tail / 2**n)) if n else 1.0
+    tail = term = 1  # binomial coefficients (n over i), each from the one before
+    for i in range(min(won, lost)):
+        term = term * (n - i) // (i + 1)
+        tail += term
+    return min(1.0, 2 * tail / 2**n)
 
 
 def _gold_rows(source: Embeddings, target: Embeddings, gold: Lexicon) -> dict[int, list[int]]:
