@@ -1,6 +1,6 @@
 """The VecMap family.
 
-`mapping` holds the multi-step map, `learning` the self-learning loop, `check` the test for failed runs and `presets` the
+`mapping` holds the multi-step map, `learning` the self-learning loop, `check` the test for failed runs, `presets` the
 systems.
 """
 
