@@ -11,10 +11,11 @@ from torch import Tensor
 from lnmap.errors import OptionError
 from lnmap.normalize import unit
 from lnmap.progress import Progress
-from lnmap.retrieve import MEMORY, NEIGHBOURS, neighbourhood_means, top_k
+from lnmap.retrieve import MEMORY, NEIGHBOURS, top_k
 
 Mode = Literal["mutual", "forward", "backward", "union"]
 RankBy = Literal["csls", "cosine"]
+_SHORTLIST = 64  # nearest candidates kept for each word, among which its best one by CSLS nearly always is
 MODES: tuple[Mode, ...] = ("mutual", "forward", "backward", "union")
 RANKINGS: tuple[RankBy, ...] = ("csls", "cosine")
 
@@ -63,22 +64,37 @@ def induce(
         raise OptionError(f"unknown ranking {rank_by!r}; choose from {', '.join(RANKINGS)}")
     source, target = unit(source[:pool]), unit(target[:pool])
     kwargs: dict[str, Any] = {"memory": memory, "progress": progress}
+    near_source = top_k(source, target, max(_SHORTLIST, neighbours), title="inducing", **kwargs)
+    near_target = top_k(target, source, max(_SHORTLIST, neighbours), title="inducing", **kwargs)
     if means is None:
-        means = (
-            neighbourhood_means(source, target, neighbours, **kwargs),
-            neighbourhood_means(target, source, neighbours, **kwargs),
-        )
+        means = near_source[0][:, :neighbours].mean(dim=1), near_target[0][:, :neighbours].mean(dim=1)
     r_source, r_target = means
     forward = backward = None
     if mode != "backward":
-        forward = top_k(source[:max_rank], target, 1, r_target / -2, title="inducing", **kwargs)[1][:, 0]
+        forward = _best(source[:max_rank], target, r_target / -2, near_source, memory)
     if mode != "forward":
-        backward = top_k(target[:max_rank], source, 1, r_source / -2, title="inducing", **kwargs)[1][:, 0]
+        backward = _best(target[:max_rank], source, r_source / -2, near_target, memory)
     rows = _combine(forward, backward, mode, min(max_rank or len(source), len(source)), max_rank or len(target))
     cosine = (source[rows[:, 0]] * target[rows[:, 1]]).sum(dim=1)
     csls = 2 * cosine - r_source[rows[:, 0]] - r_target[rows[:, 1]]
     order = torch.argsort(csls if rank_by == "csls" else cosine, descending=True, stable=True)
     return Induced(rows[order], csls[order], cosine[order])
+
+
+def _best(queries: Tensor, candidates: Tensor, bias: Tensor, near: tuple[Tensor, Tensor], memory: int) -> Tensor:
+    """Find each query's best candidate by cosine + bias, shape (m,).
+
+    Its nearest candidates by cosine are known; one outside that shortlist has at most the shortlist's last cosine and
+    at most the largest bias. Where that cannot win, the best of the shortlist is the best of all; the few other
+    queries are searched in full.
+    """
+    cosines, rows = near[0][: len(queries)], near[1][: len(queries)]
+    scores, place = (cosines + bias[rows]).max(dim=1)
+    best = rows.gather(1, place[:, None])[:, 0]
+    open_ = (scores <= cosines[:, -1] + bias.max()).nonzero()[:, 0]
+    if len(open_) and rows.shape[1] < len(candidates):
+        best[open_] = top_k(queries[open_], candidates, 1, bias, memory=memory)[1][:, 0]
+    return best
 
 
 def _combine(forward: Tensor | None, backward: Tensor | None, mode: Mode, n: int, m: int) -> Tensor:

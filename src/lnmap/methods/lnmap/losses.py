@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
-from torch.nn.functional import mse_loss
+from torch.nn.functional import cross_entropy, mse_loss
 
 from lnmap.methods.lnmap.networks import Networks
 from lnmap.methods.lnmap.options import LNMapOptions
@@ -49,3 +50,14 @@ def mapping_losses(nets: Networks, x: Tensor, z_y: Tensor, reduction: str) -> Lo
         squared_error(back, z_x, reduction),
         squared_error(x_hat, x, reduction),
     )
+
+
+def ranking_loss(query: Tensor, wanted: Tensor, negatives: Tensor, temperature: float) -> Tensor:
+    """Cross-entropy of the right partner against the negatives of both sides, by cosine (InfoNCE).
+
+    :param query: mapped unit codes of x (b, c); `wanted` the unit codes of their partners y (b, c).
+    :param negatives: scores of wrong pairs with one of the two words in them, (b, n); -inf where there is none.
+    """
+    right = (query * wanted).sum(dim=1, keepdim=True)  # (b, 1)
+    scores = torch.cat([right, negatives], dim=1) / temperature  # (b, 1 + n)
+    return cross_entropy(scores, torch.zeros(len(query), dtype=torch.long, device=query.device))

@@ -20,7 +20,7 @@ class Encoder(nn.Module):
 
     def __init__(self, dim: int, options: LNMapOptions) -> None:
         super().__init__()
-        self.layers = _stack(dim, options.code, options)
+        self.layers = _layers(dim, options.code, options)
 
     def forward(self, x: Tensor) -> Tensor:
         """Give the codes z."""
@@ -32,7 +32,7 @@ class Decoder(nn.Module):
 
     def __init__(self, dim: int, options: LNMapOptions) -> None:
         super().__init__()
-        self.layers = _stack(options.code, dim, options)
+        self.layers = _layers(options.code, dim, options)
         self.squash = options.autoencoder == "nonlinear"
 
     def forward(self, z: Tensor) -> Tensor:
@@ -63,8 +63,13 @@ class Mapper(nn.Module):
 
     @torch.no_grad()
     def set_matrix(self, matrix: Tensor) -> None:
-        """Make a linear mapper compute `matrix z`."""
-        next(self.parameters()).copy_(matrix)
+        """Make the mapper compute `matrix z`: exactly when it is linear, else where tanh is (codes are small)."""
+        linear = linear_layers(self)
+        for layer in linear:
+            nn.init.eye_(layer.weight)
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
+        linear[0].weight[: len(matrix)] = matrix
 
 
 class Networks(nn.Module):
@@ -75,6 +80,16 @@ class Networks(nn.Module):
         self.encoder_x, self.decoder_x = Encoder(dims[0], options), Decoder(dims[0], options)
         self.encoder_y, self.decoder_y = Encoder(dims[1], options), Decoder(dims[1], options)
         self.mapper_m, self.mapper_n = Mapper(options), Mapper(options)
+
+    @torch.no_grad()
+    def make_exact(self) -> None:
+        """Give linear autoencoders codes that keep all lengths and angles, and decoders that undo them."""
+        for encoder, decoder in self.autoencoders():
+            code, decode = (linear_layers(net)[0] for net in (encoder, decoder))
+            nn.init.orthogonal_(code.weight)  # (c, d): orthonormal columns if c >= d, else rows
+            decode.weight.copy_(code.weight.T)
+            nn.init.zeros_(code.bias)
+            nn.init.zeros_(decode.bias)
 
     def autoencoders(self) -> tuple[tuple[Encoder, Decoder], tuple[Encoder, Decoder]]:
         """Give encoder and decoder of x and of y."""
@@ -104,25 +119,35 @@ class Networks(nn.Module):
         return self.encoder_y(y)
 
 
-def _stack(inputs: int, outputs: int, options: LNMapOptions) -> nn.Sequential:
-    """Three layers with one PReLU shared by both hidden ones (as released), or one linear layer."""
-    if options.autoencoder == "linear":
-        return nn.Sequential(Linear(inputs, outputs))
-    phi = nn.PReLU()
-    drop = _dropout(options.dropout)
-    return nn.Sequential(
-        Linear(inputs, options.hidden),
-        *drop,
-        phi,
-        Linear(options.hidden, options.hidden),
-        *drop,
-        phi,
-        Linear(options.hidden, outputs),
-    )
+class Layers(nn.Module):
+    """Three linear layers, the hidden two followed by dropout and one PReLU they share (as released)."""
+
+    def __init__(self, inputs: int, outputs: int, options: LNMapOptions) -> None:
+        super().__init__()
+        self.first = Linear(inputs, options.hidden)
+        self.second = Linear(options.hidden, options.hidden)
+        self.last = Linear(options.hidden, outputs)
+        self.phi = nn.PReLU()
+        self.drop = nn.Dropout(options.dropout) if options.dropout else nn.Identity()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Give theta_3 phi(theta_2 phi(theta_1 x))."""
+        h1 = self.phi(self.drop(self.first(x)))
+        h2 = self.phi(self.drop(self.second(h1)))
+        return self.last(h2)
+
+
+def _layers(inputs: int, outputs: int, options: LNMapOptions) -> nn.Module:
+    return Linear(inputs, outputs) if options.autoencoder == "linear" else Layers(inputs, outputs, options)
 
 
 def _dropout(rate: float) -> list[nn.Module]:
     return [nn.Dropout(rate)] if rate else []
+
+
+def linear_layers(net: nn.Module) -> list[nn.Linear]:
+    """Give the linear layers of a network, first to last."""
+    return [layer for layer in net.modules() if isinstance(layer, nn.Linear)]
 
 
 def in_blocks(function: Callable[[Tensor], Tensor], rows: Tensor, size: int = 8192) -> Tensor:

@@ -16,10 +16,12 @@ from lnmap.errors import TrainingError
 from lnmap.induce import Induced, induce
 from lnmap.methods.base import Run
 from lnmap.methods.lnmap.autoencode import train_autoencoders
+from lnmap.methods.lnmap.losses import squared_error
 from lnmap.methods.lnmap.mapping import Mapping
 from lnmap.methods.lnmap.networks import Networks, in_blocks
 from lnmap.methods.lnmap.optim import Adam
 from lnmap.methods.lnmap.options import LNMapOptions
+from lnmap.methods.lnmap.ranking import refine
 from lnmap.methods.procrustes import rotation
 
 _RETRIES = 3  # a diverged iteration is repeated that often, each time with a tenth of the learning rates
@@ -78,6 +80,8 @@ class Trainer:
 
     def _begin(self) -> Direction:
         """Step 1 of Algorithm 1, and the start of step 3."""
+        if self.options.autoencoder == "linear" and self.options.ae_start == "exact":
+            self.nets.make_exact()
         train_autoencoders(self.nets, self.adams, self.x, self.y, self.options, self.run)
         self.start = snapshot(self.nets)
         way = self._direction("forward")
@@ -95,7 +99,9 @@ class Trainer:
 
     def _train_direction(self, way: Direction) -> None:
         """Step 3 of Algorithm 1: do ... while not converged."""
-        mapping = None if self.options.mapper == "procrustes" else Mapping(way.nets, way.adam, self.options)
+        mapping = None
+        if self.options.mapper != "procrustes" and not self.options.ranking:
+            mapping = Mapping(way.nets, way.adam, self.options)
         if mapping is not None and way.moments:
             mapping.restore(way.moments)
         while way.iteration < self.options.iterations and not way.converged:
@@ -153,7 +159,7 @@ class Trainer:
         started = time.perf_counter()
         way.iteration += 1
         before = snapshot(way.nets)
-        losses = self._solve(way) if mapping is None else self._map(way, mapping)
+        losses = self._train(way, mapping)
         found = self._induce(way)
         kept = found.head(way.iteration * self.options.increment)
         way.similarity = float(kept.csls.mean()) if len(kept) else 0.0
@@ -168,6 +174,22 @@ class Trainer:
             seconds=time.perf_counter() - started,
         )
         way.pairs = self._merge(way.seed, kept.rows)
+
+    def _train(self, way: Direction, mapping: Mapping | None) -> dict[str, float]:
+        """Step 3.i, by the means the options ask for."""
+        if self.options.mapper == "procrustes":
+            return self._solve(way, math.inf)
+        if self.options.start == "closed":
+            restore(self.nets, self.start)
+            losses = self._solve(way, self.options.start_ridge)
+            if way.iteration <= self.options.closed_iterations:
+                return losses
+        return self._rank(way) if mapping is None else self._map(way, mapping)
+
+    def _rank(self, way: Direction) -> dict[str, float]:
+        """Train on the total loss and the ranking loss."""
+        self._reseed(way.iteration, way.name == "backward")
+        return refine(way.nets, way.x, way.y, way.pairs, self.options, self.run, way.scale)
 
     def _map(self, way: Direction, mapping: Mapping) -> dict[str, float]:
         """Train until the losses are finite, more carefully each time."""
@@ -188,15 +210,13 @@ class Trainer:
         )
 
     @torch.no_grad()
-    def _solve(self, way: Direction) -> dict[str, float]:
-        """The ablation's Procrustes mapper: M = argmin ||M z_x - z_y|| over rotations, N = M^T; nothing else moves."""
-        way.nets.eval()
-        z_x = way.nets.encoder_x(way.x[way.pairs[:, 0]])
-        z_y = way.nets.encode_target(way.y[way.pairs[:, 1]])
-        w = rotation(z_x, z_y)  # z_x @ w ~ z_y
-        way.nets.mapper_m.set_matrix(w.T)
-        way.nets.mapper_n.set_matrix(w)
-        return {"mapping": float((z_x @ w - z_y).square().mean())}
+    def _solve(self, way: Direction, ridge: float) -> dict[str, float]:
+        """Set M and N in closed form on the codes; nothing else moves."""
+        nets = way.nets.eval()
+        z_x, z_y = nets.encoder_x(way.x[way.pairs[:, 0]]), nets.encode_target(way.y[way.pairs[:, 1]])
+        nets.mapper_m.set_matrix(near_rotation(z_x, z_y, ridge).T)
+        nets.mapper_n.set_matrix(near_rotation(z_y, z_x, ridge).T)
+        return {"mapping": float(squared_error(nets.mapper_m(z_x), z_y, self.options.reduction))}
 
     def _induce(self, way: Direction) -> Induced:
         """Step 3.ii: mutual CSLS neighbours among the K most frequent words of the two languages."""
@@ -224,6 +244,20 @@ class Trainer:
         for part in parts:
             number = number * 1009 + int(part) + 1
         torch.manual_seed(number)
+
+
+def near_rotation(a: Tensor, b: Tensor, ridge: float) -> Tensor:
+    """Solve min ||a W - b||^2 + ridge v ||W - R||^2, R the best rotation, v the mean variance of a: W of shape (c, c).
+
+    An infinite ridge gives the rotation itself, none least squares.
+    """
+    w = rotation(a, b)
+    if math.isinf(ridge):
+        return w
+    a64, b64, w64 = (tensor.cpu().double() for tensor in (a, b, w))
+    moment = a64.T @ a64
+    pull = ridge * moment.diagonal().mean().clamp_min(1e-12)
+    return torch.linalg.solve(moment + pull * torch.eye(len(moment)).double(), a64.T @ b64 + pull * w64).to(a)
 
 
 def section(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
