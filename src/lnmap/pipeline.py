@@ -28,6 +28,8 @@ from lnmap.retrieve import MEMORY
 from lnmap.storage import locked
 from lnmap.version import __version__
 
+__all__ = ["Pairs", "align", "pick_device", "seed_pairs"]
+
 Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
 
 
