@@ -21,12 +21,6 @@ WORDS = 2000
 PROGRAM = [sys.executable, "-c", "import sys; from lnmap.cli import main; sys.exit(main())"]
 
 
-def start(*arguments, **options):
-    return subprocess.run(
-        [*PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False, **options
-    )
-
-
 @pytest.fixture(scope="module")
 def files(pair, tmp_path_factory) -> Path:
     """en.vec, fr.vec, train.txt, test.txt (English first), and the model in en-fr."""
@@ -112,13 +106,12 @@ def test_options_reach_the_method(run, files, tmp_path):
         next(line for line in err.splitlines() if line.split()[:2] == ["iteration", "pairs"])
     )
     assert [line.split()[0] for line in err.splitlines()[header + 1 : header + 3]] == ["1", "2"]
-    log = [json.loads(line) for line in (tmp_path / "m" / "log.jsonl").read_text().splitlines()]
-    assert [row["iteration"] for row in log] == [1, 2]
     code, out, _ = run("info", tmp_path / "m")
     assert code == 0
     assert "refinements=2, max_rank=1000" in out
     assert "iteration" in out
-    assert len(json.loads(run("info", tmp_path / "m", "--json")[1])["log"]) == 2
+    log = json.loads(run("info", tmp_path / "m", "--json")[1])["log"]
+    assert [row["iteration"] for row in log] == [1, 2]
 
 
 def test_translate_both_ways(run, files):
@@ -285,9 +278,7 @@ def test_help_does_not_wait_for_torch():
     program = (
         "import sys; from lnmap.cli import main; code = main(['--help']); sys.exit(code or 'torch' in sys.modules)"
     )
-    started = time.perf_counter()
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
-    assert time.perf_counter() - started < 5  # 0.2 s on a free machine
 
 
 def test_reader_of_the_output_may_leave(files):
@@ -321,19 +312,19 @@ def test_interrupt_and_unexpected_errors(run, files, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs signals")
-def test_killed_run_leaves_its_log(files, tmp_path):
+def test_killed_run_leaves_its_log(run, files, tmp_path):
     out = tmp_path / "m"
     command = f"align {files}/en.vec {files}/fr.vec --pairs {files}/train.txt --out {out} --method muse"
     process = subprocess.Popen(
         [*PROGRAM, *command.split(), "--set", "refinements=100000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while not (out / "training.jsonl").is_file() and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 130
@@ -341,8 +332,8 @@ def test_killed_run_leaves_its_log(files, tmp_path):
     rows = [json.loads(line) for line in (out / "training.jsonl").read_text().splitlines()]
     assert rows[0]["method"] == "muse"
     assert rows[1]["iteration"] == 1
-    code = start("info", out)
-    assert (code.returncode, code.stderr.count("\n")) == (2, 1)
+    code, _, err = run("info", out)
+    assert (code, err.count("\n")) == (2, 1)
 
 
 class Terminal(io.StringIO):

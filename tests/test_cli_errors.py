@@ -223,7 +223,7 @@ def test_half_written_model_folders(refused, work):
     model = work / "model"
     refused(2, "translate", work, "w1", words=("holds no finished model",))
     for path in sorted(model.iterdir()):
-        if path.name in ("log.jsonl", ".lock"):
+        if path.name.startswith(("log", ".lock")):  # a model without its log still works
             continue
         broken = work / f"without-{path.name}"
         shutil.copytree(model, broken)

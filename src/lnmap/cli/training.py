@@ -20,7 +20,7 @@ from lnmap.cli.terminal import console
 if TYPE_CHECKING:
     from lnmap.model import Model
 
-JOURNAL = "training.jsonl"  # the log of a run under way; the finished model's folder holds it as log.jsonl
+JOURNAL = "training.jsonl"  # the log of a run under way; the finished model keeps it among its own files
 DEMO_WORDS = ("time", "family", "government", "system", "three", "see", "free", "between", "business", "life")
 
 Method = Annotated[str | None, typer.Option(metavar="NAME", help="The system; 'lnmap methods' lists them.")]
@@ -72,10 +72,11 @@ def align(
     from lnmap.io import read_lexicon
     from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, parse_rule
     from lnmap.methods import DEFAULT_METHOD, make_method
+    from lnmap.model import pick_device
 
     system = make_method(method or DEFAULT_METHOD, profile, parse_settings(settings or ()))
     parse_rule(take)
-    place = pipeline.pick_device(device)
+    place = pick_device(device)
     check_folder(out)
     seeds: Any = pairs if pairs is None or pairs in SEEDS_WITHOUT_DICTIONARY else read_lexicon(pairs)
     languages = [
@@ -121,7 +122,7 @@ def demo(method: Method = None, as_json: Json = False, quiet: Quiet = False, deb
     console.say(
         f"English and French, {len(pair.source):,} words each; {system} learns from {len(pair.train):,} word pairs"
     )
-    model = pipeline.align(pair.source, pair.target, pair.train, method=system, progress=console)
+    model = pipeline.align(pair.source, pair.target, pair.train, method=system, one_way=True, progress=console)
     scores = {
         "English to French": model.evaluate(pair.test),
         "French to English": model.evaluate(pair.test.reversed(), reverse=True),

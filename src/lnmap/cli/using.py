@@ -24,7 +24,7 @@ _LOW_COVERAGE = 30.0
 def load_model(folder: Path, device: str = "cpu", memory: int = 512) -> Model:
     """Load a model folder so that its work is shown."""
     from lnmap.folder import load
-    from lnmap.pipeline import pick_device
+    from lnmap.model import pick_device
 
     model = load(folder, pick_device(device))
     model.progress, model.memory = console, in_bytes(memory)
