@@ -118,6 +118,8 @@ def test_ridge_is_noted_once_and_only_when_needed():
     assert choose_ridge(torch.randn(80, 12), torch.randn(80, 12), MultiStepOptions(), run) == 0.0
     assert len(run.progress.notes) == 1
     assert "singular" in run.progress.notes[0]
+    assert choose_ridge(torch.randn(20, 12), torch.randn(20, 12), MultiStepOptions(), run) == 0.0
+    assert "poorly conditioned" in run.progress.notes[1]
 
 
 # ---------------------------------------------------------------- the loop's parts

@@ -62,13 +62,21 @@ def singular(rows: Tensor) -> bool:
 
 def choose_ridge(x: Tensor, z: Tensor, options: MultiStepOptions, run: Run) -> float:
     """Ridge for whitening dictionary rows x (k, d_s) and z (k, d_t); says so when it is not the one asked for."""
-    if not options.whiten or options.ridge > 0 or not (singular(x) or singular(z)):
+    if not options.whiten or options.ridge > 0:
         return options.ridge
-    run.progress.note(
-        f"{len(x)} dictionary pairs do not span the {max(x.shape[1], z.shape[1])} dimensions, so whitening is "
-        f"singular: it is regularised with a ridge of {options.singular_ridge:g} (option singular_ridge)"
-    )
-    return options.singular_ridge
+    pairs, dimensions = len(x), max(x.shape[1], z.shape[1])
+    if singular(x) or singular(z):
+        run.progress.note(
+            f"{pairs} dictionary pairs do not span the {dimensions} dimensions, so whitening is singular: it is "
+            f"regularised with a ridge of {options.singular_ridge:g} (option singular_ridge)"
+        )
+        return options.singular_ridge
+    if pairs < 2 * dimensions:
+        run.progress.note(
+            f"whitening on {pairs} dictionary pairs in {dimensions} dimensions is poorly conditioned; "
+            "the option ridge=0.1 is likely to do better"
+        )
+    return 0.0
 
 
 def multi_step(x: Tensor, z: Tensor, options: MultiStepOptions, ridge: float = 0.0) -> tuple[Tensor, Tensor]:
