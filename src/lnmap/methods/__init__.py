@@ -38,7 +38,7 @@ METHODS: dict[str, type[Method]] = {
 ALIGNMENTS: dict[str, type[Alignment]] = {
     kind.kind: kind for kind in (LinearAlignment, LatentAlignment, TwoWayAlignment)
 }
-DEFAULT_METHOD = "procrustes"
+DEFAULT_METHOD = "lnmap"
 
 
 def make_method(name: str, profile: str | None = None, values: dict[str, Any] | None = None) -> Method:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import embedding
 
 from lnmap.methods.base import Run
 from lnmap.methods.lnmap.losses import mapping_losses, ranking_loss
@@ -69,8 +70,9 @@ def _ranking(nets: Networks, x: Tensor, y: Tensor, batch: Tensor, wrong: Negativ
 
 def _scores(query: Tensor, codes: Tensor, places: Tensor) -> Tensor:
     """Cosines of each query (b, c) with its negatives places[:, 1:]; -inf where one is the right word, places[:, 0]."""
-    scores = (query @ codes.T).gather(1, places[:, 1:])  # a product and a gather: no (b, n, c) tensor of codes
-    return scores.masked_fill(places[:, 1:] == places[:, :1], -torch.inf)
+    wrong = places[:, 1:]
+    scores = torch.bmm(embedding(wrong, codes), query[:, :, None])[:, :, 0]  # embedding: a gather with a fast gradient
+    return scores.masked_fill(wrong == places[:, :1], -torch.inf)
 
 
 @torch.no_grad()

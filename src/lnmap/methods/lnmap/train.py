@@ -82,7 +82,8 @@ class Trainer:
         """Step 1 of Algorithm 1, and the start of step 3."""
         if self.options.autoencoder == "linear" and self.options.ae_start == "exact":
             self.nets.make_exact()
-        train_autoencoders(self.nets, self.adams, self.x, self.y, self.options, self.run)
+        else:
+            train_autoencoders(self.nets, self.adams, self.x, self.y, self.options, self.run)
         self.start = snapshot(self.nets)
         way = self._direction("forward")
         self._save(way)
