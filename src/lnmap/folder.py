@@ -54,7 +54,7 @@ def save(model: Model, folder: str | Path) -> Path:
 def write(model: Model, folder: Path) -> None:
     """Write a model to a folder that the caller has locked."""
     kind, (values, tensors) = model.alignment.kind, model.alignment.state()
-    for reverse in (False, True):
+    for reverse in _ways(model):
         means = model.space(reverse).means
         tensors = tensors | {f"means.{reverse}.{i}": mean for i, mean in enumerate(means)}
     files = {
@@ -85,7 +85,8 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
     try:
         files, spec = manifest["files"], manifest["alignment"]
         tensors = load_tensors(_read_bytes(folder, files["alignment"]))
-        means = {way: (tensors.pop(f"means.{way}.0"), tensors.pop(f"means.{way}.1")) for way in (False, True)}
+        ways = [way for way in (False, True) if f"means.{way}.0" in tensors]
+        means = {way: (tensors.pop(f"means.{way}.0"), tensors.pop(f"means.{way}.1")) for way in ways}
         model = Model(
             _read_side(folder, "source", files["source"]),
             _read_side(folder, "target", files["target"]),
@@ -217,9 +218,14 @@ def _read_bytes(folder: Path, entry: Mapping[str, Any]) -> bytes:
     return data
 
 
+def _ways(model: Model) -> tuple[bool, ...]:
+    """Give the directions that have a space of their own."""
+    return (False,) if model.alignment.one_space else (False, True)
+
+
 def _check(model: Model) -> None:
     """Try the model on one word a side, so that parts which do not fit show at once."""
-    for reverse in (False, True):
+    for reverse in _ways(model):
         asked = model.map(model.source.vectors[:1], "source", reverse)
         answer = model.map(model.target.vectors[:1], "target", reverse)
         if asked.shape != answer.shape or not (torch.isfinite(asked).all() and torch.isfinite(answer).all()):

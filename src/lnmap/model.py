@@ -142,6 +142,8 @@ class Model:
 
     def space(self, reverse: bool = False) -> BilingualSpace:
         """Both vocabularies mapped, searched from the source side or, reversed, from the target side."""
+        if reverse not in self._spaces and reverse and self.alignment.one_space:
+            self._spaces[reverse] = self.space().swapped()
         if reverse not in self._spaces:
             asked, answer = self._sides(reverse)
             self._spaces[reverse] = BilingualSpace(

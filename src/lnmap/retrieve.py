@@ -11,6 +11,7 @@ so one search serves all of them, and the score matrix is never held as a whole.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -139,14 +140,30 @@ class BilingualSpace:
     ) -> None:
         self.source, self.target = unit(source), unit(target)
         self.neighbours, self.memory, self.progress = neighbours, memory, progress or Silent()
-        self._means = means
+        self._source_means: Tensor | None
+        self._target_means: Tensor | None
+        self._source_means, self._target_means = means or (None, None)
 
     @property
     def means(self) -> tuple[Tensor, Tensor]:
         """CSLS neighbourhood means of the source words (n,) and of the target words (m,)."""
-        if self._means is None:
-            self._means = self._mean(self.source, self.target), self._mean(self.target, self.source)
-        return self._means
+        if self._source_means is None:
+            self._source_means = self._mean(self.source, self.target)
+        return self._source_means, self.target_means
+
+    @property
+    def target_means(self) -> Tensor:
+        """CSLS neighbourhood means of the target words (m,): all that ranking them needs."""
+        if self._target_means is None:
+            self._target_means = self._mean(self.target, self.source)
+        return self._target_means
+
+    def swapped(self) -> BilingualSpace:
+        """Give the same space, searched from the other side; nothing is computed again."""
+        other = copy.copy(self)
+        other.source, other.target = self.target, self.source
+        other._source_means, other._target_means = self._target_means, self._source_means
+        return other
 
     def search(self, queries: Tensor, k: int = 1, criterion: Criterion = "csls") -> Hits:
         """Find the k best targets of mapped source vectors (q, c)."""
@@ -167,7 +184,7 @@ class BilingualSpace:
         if criterion == "cosine":
             return None
         if criterion == "csls":
-            return self.means[1] / -2
+            return self.target_means / -2
         if criterion == "isf":
             blocks = score_blocks(self.target, self.source, memory=self.memory)
             # In place, and without logsumexp's shift: cosines are at most one, exp(30) is far from overflow.

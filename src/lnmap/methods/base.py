@@ -49,13 +49,18 @@ class Run:
 
     def generator(self, stream: int = 0) -> torch.Generator:
         """Give a random generator of this run's own, so that no global state is touched."""
-        return torch.Generator(self.device).manual_seed(self.seed * 1_000_003 + stream)
+        return torch.Generator(self.device).manual_seed((self.seed * 1_000_003 + stream) % 2**63)
 
 
 class Alignment(ABC):
     """What was learnt: takes raw vectors of either language into one space."""
 
     kind: ClassVar[str]
+
+    @property
+    def one_space(self) -> bool:
+        """Whether both directions are searched in the same space, so that one is the other swapped."""
+        return False
 
     @abstractmethod
     def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
@@ -83,6 +88,7 @@ class LinearAlignment(Alignment):
     """Normalise each side, then multiply it by a matrix: what every system but LNMap learns."""
 
     kind = "linear"
+    one_space = True
 
     def __init__(self, norms: tuple[Normalizer, Normalizer], source: Tensor, target: Tensor) -> None:
         self.norms, self.source, self.target = norms, source, target
@@ -156,7 +162,7 @@ def require_pairs(method: Method, pairs: Tensor, least: int) -> None:
     if len(pairs) < least:
         raise LexiconError(
             f"{method.name} needs at least {least} seed pairs with both words in the vocabularies, got {len(pairs)}; "
-            "add pairs, raise --limit, or try --seed-from identical"
+            "add pairs, raise --limit, or try --pairs identical"
         )
 
 

@@ -30,6 +30,11 @@ class LatentAlignment(Alignment):
         if backward is not None:
             backward.eval()
 
+    @property
+    def one_space(self) -> bool:
+        """Whether only the forward direction was trained."""
+        return self.backward is None
+
     def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
         """(n, d_s) -> (n, c)."""
         x = self.norms[0].apply(x)

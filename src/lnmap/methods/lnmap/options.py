@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from lnmap.errors import OptionError
 from lnmap.methods.options import Options, option
 from lnmap.normalize import RENORM
 
@@ -61,6 +62,15 @@ class LNMapOptions(Options):
     keep_duplicates: bool = option(False, "count a pair twice that is both in the seed and induced")
     tolerance: float = option(1e-6, "stop when the mean similarity changes by less; 0 runs all iterations", low=0)
     warm_start: bool = option(False, "start the second direction from what the first one left behind")
+
+    def __post_init__(self) -> None:
+        """Check each option, and those that must fit together."""
+        super().__post_init__()
+        if self.mapper == "nonlinear" and self.start == "closed" and self.mapper_hidden < self.code:
+            raise OptionError(
+                f"option mapper_hidden={self.mapper_hidden}: a closed-form start needs at least code={self.code}; "
+                "raise mapper_hidden, lower code, or set start=last"
+            )
 
 
 RELEASE: dict[str, Any] = {

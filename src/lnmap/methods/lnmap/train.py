@@ -244,7 +244,7 @@ class Trainer:
         number = self.run.seed
         for part in parts:
             number = number * 1009 + int(part) + 1
-        torch.manual_seed(number)
+        torch.manual_seed(number % 2**63)
 
 
 def near_rotation(a: Tensor, b: Tensor, ridge: float) -> Tensor:
