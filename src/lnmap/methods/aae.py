@@ -45,6 +45,10 @@ class AaeOptions(AdversarialOptions):
     ae_start: str = option(
         "isometry", "the encoders' start: keep all distances, or draw evenly", ("isometry", "uniform")
     )
+    iterations: int = option(3_000, "steps of each map an epoch", low=1)
+    batch: int = option(32, "words of each language in a step", low=1)
+    dis_lr: float = option(0.3, "learning rate of the discriminators (SGD)", low=0)
+    map_lr: float = option(0.3, "learning rate of the maps (SGD)", low=0)
     smoothing: float = option(0.2, "label smoothing of the discriminators", low=0)
     most_frequent: int = option(50_000, "words are drawn from this many most frequent ones", low=1)
     map_beta: float = option(0.01, "pull of the maps towards orthogonality after each step", low=0)
@@ -103,7 +107,6 @@ class Aae(Method):
             "ae_steps": 195_313,
             "epochs": 5,
             "iterations": 31_250,
-            "batch": 32,
             "dis_hidden": 2048,
             "dis_lr": 0.1,
             "map_lr": 0.1,

@@ -32,11 +32,11 @@ class AdversarialOptions(Options):
     """Options of the game: MUSE's, with a budget for CPUs (fewer and larger steps, a narrower discriminator)."""
 
     epochs: int = option(4, "epochs of the game; the criterion is taken after each", low=1)
-    iterations: int = option(2_500, "map steps an epoch", low=1)
+    iterations: int = option(2_000, "map steps an epoch", low=1)
     batch: int = option(128, "words of each language in a step", low=1)
     most_frequent: int = option(75_000, "words are drawn from this many most frequent ones", low=1)
     dis_steps: int = option(5, "discriminator steps before each map step", low=1)
-    dis_hidden: int = option(256, "width of the discriminator's two hidden layers", low=1)
+    dis_hidden: int = option(512, "width of the discriminator's two hidden layers", low=1)
     dis_dropout: float = option(0.1, "dropout on the discriminator's input", low=0)
     dis_lr: float = option(0.5, "learning rate of the discriminator (SGD)", low=0)
     smoothing: float = option(0.1, "label smoothing of the discriminator", low=0)
