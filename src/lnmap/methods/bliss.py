@@ -19,7 +19,7 @@ from lnmap.retrieve import NEIGHBOURS, neighbourhood_means, top_k
 
 @dataclass(frozen=True)
 class BlissOptions(AdversarialOptions):
-    """Options of `bliss`: three tenths of the original's steps, a narrower discriminator, neighbours kept for a while."""
+    """Options of `bliss`: three tenths of the original's steps, a narrower discriminator, neighbours kept a while."""
 
     normalize: str = option("unit", "normalisation recipe of both languages")
     epochs: int = option(20, "epochs; after each the criterion is taken", low=1)
