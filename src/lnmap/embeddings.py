@@ -16,6 +16,13 @@ from numpy.typing import NDArray
 from lnmap.errors import InputError
 
 
+def all_finite(vectors: NDArray[np.float32]) -> bool:
+    """Say whether no value is NaN or infinite; the sum of squares tells, unless large values overflow it."""
+    flat = vectors.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(vectors).all())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Embeddings:
     """A vocabulary in frequency order and one vector a word.
@@ -39,7 +46,7 @@ class Embeddings:
             raise InputError(f"{len(self.words)} words but {len(self.vectors)} vectors; each word needs one vector")
         if not len(self.words) or not self.vectors.shape[1]:
             raise InputError("the vocabulary is empty; at least one word with a vector is needed")
-        if not np.isfinite(self.vectors).all():
+        if not all_finite(self.vectors):
             row = int(np.flatnonzero(~np.isfinite(self.vectors).all(axis=1))[0])
             raise InputError(f"the vector of {self.words[row]!r} (row {row + 1}) holds NaN or infinite values")
         if len(self.index) != len(self.words):

@@ -110,7 +110,8 @@ class Collector:
     def _patched(self, vectors: Matrix) -> Matrix:
         if self.options.zero_policy == "keep":
             return vectors
-        zero = np.flatnonzero(~vectors.any(axis=1))
+        maybe = np.flatnonzero(vectors[:, 0] == 0)  # few rows: looking at all of every row would cost more than reading
+        zero = maybe[~vectors[maybe].any(axis=1)]
         if len(zero):
             self.zeros += len(zero)
             vectors = vectors.copy()

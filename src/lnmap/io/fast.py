@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lnmap.embeddings import all_finite
 from lnmap.io.numbers import parse_rows
 from lnmap.io.tolerant import Parsed, decode, parse_tolerant
 
@@ -62,7 +63,7 @@ def _parse_polars(block: bytes, dim: int) -> Parsed | None:
     vectors = np.empty((len(table), dim), np.float32)
     for column, series in enumerate(numbers):
         vectors[:, column] = series.to_numpy()  # a missing number becomes NaN
-    if not _all_finite(vectors):
+    if not all_finite(vectors):
         return None
     return Parsed(word.to_list(), vectors, len(table))
 
@@ -79,12 +80,6 @@ def _parse_numpy(block: bytes, dim: int) -> Parsed | None:
         words.append(word)
         rows.append(numbers)
     vectors = parse_rows(rows, dim)
-    if vectors is None or not _all_finite(vectors):
+    if vectors is None or not all_finite(vectors):
         return None
     return Parsed([decode(word) for word in words], vectors, len(lines))
-
-
-def _all_finite(vectors: np.ndarray[Any, Any]) -> bool:
-    """Look at the sum first, which is cheap; large numbers may overflow it, so then look at each."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(vectors.sum()) or np.isfinite(vectors).all())
