@@ -149,7 +149,7 @@ def test_import_without_optional_packages():
 
         sys.meta_path.insert(0, Blocked())
         import lnmap
-        from lnmap import data, evaluate, io, methods, pipeline
+        from lnmap import data, evaluate, experiments, io, methods, pipeline
         print(len(lnmap.__all__))
     """
     result = subprocess.run(
