@@ -142,6 +142,11 @@ class TestAlgorithm:
         assert 200 <= sizes[1] <= 250
         assert 200 <= sizes[2] <= 300
 
+    def test_pairs_below_the_least_csls_are_not_used(self, planted):
+        _, run = self.fit(planted, iterations=2, closed_iterations=2, least=5.0, tolerance=0)
+        assert [row["pairs"] for row in run.log if row["stage"] == "forward"] == [200, 200]
+        assert run.log[0]["induced"] > 0
+
     def test_stops_when_the_mean_similarity_no_longer_changes(self, planted):
         _, run = self.fit(planted, iterations=9, closed_iterations=9, tolerance=10.0)
         assert max(row.get("iteration", 0) for row in run.log) == 2

@@ -31,6 +31,11 @@ class Induced:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def above(self, least: float) -> Induced:
+        """Keep the pairs whose CSLS is at least `least`."""
+        kept = self.csls >= least
+        return Induced(self.rows[kept], self.csls[kept], self.cosine[kept])
+
     def head(self, count: int | None) -> Induced:
         """Keep the best `count` pairs."""
         return Induced(self.rows[:count], self.csls[:count], self.cosine[:count])

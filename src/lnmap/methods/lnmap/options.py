@@ -59,6 +59,7 @@ class LNMapOptions(Options):
     queries: int = option(15_000, "K: most frequent words of each side that new pairs are sought among", low=1)
     pool: int = option(15_000, "most frequent words that compete in that search", low=1)
     rank_by: str = option("csls", "score that orders induced pairs", choices=("csls", "cosine"))
+    least: float = option(0.1, "CSLS an induced pair must have to be used; -2 for any", low=-2)
     keep_duplicates: bool = option(False, "count a pair twice that is both in the seed and induced")
     tolerance: float = option(1e-6, "stop when the mean similarity changes by less; 0 runs all iterations", low=0)
     warm_start: bool = option(False, "start the second direction from what the first one left behind")
@@ -96,6 +97,7 @@ RELEASE: dict[str, Any] = {
     "iterations": 10,
     "pool": 30_000,
     "rank_by": "cosine",
+    "least": -2.0,
     "keep_duplicates": True,
     "tolerance": 0.0,
     "warm_start": True,

@@ -162,7 +162,7 @@ class Trainer:
         before = snapshot(way.nets)
         losses = self._train(way, mapping)
         found = self._induce(way)
-        kept = found.head(way.iteration * self.options.increment)
+        kept = found.above(self.options.least).head(way.iteration * self.options.increment)
         way.similarity = float(kept.csls.mean()) if len(kept) else 0.0
         self.run.record(
             stage=way.name,
