@@ -13,7 +13,7 @@ import lnmap
 from lnmap.cli import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/command-line.md")]
+PAGES = [ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/command-line.md", "docs/isometry.md")]
 README = PAGES[0].read_text(encoding="utf-8")
 
 

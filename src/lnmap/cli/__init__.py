@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from lnmap.cli import about, training, using
+from lnmap.cli import about, isometry, training, using
 from lnmap.cli.options import Debug, Quiet
 from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
@@ -30,6 +30,7 @@ for command in (
     using.evaluate,
     using.induce,
     using.export,
+    isometry.isometry,
     about.methods,
     about.info,
 ):
