@@ -93,7 +93,7 @@ def measure_isometry(
 ) -> Isometry:
     """Measure how alike the spaces of two languages are.
 
-    Both languages give the same number of words, the most frequent ones, for every measure here grows with that
+    Both languages give the same number of words, the most frequent ones, for every measure here depends on that
     number. Words with a zero vector have no place on the sphere and are left out, before the mean is taken.
 
     :param pairs: word pairs for the relational similarity; without them it is None.
