@@ -148,7 +148,7 @@ class TestAlgorithm:
         assert run.log[0]["induced"] > 0
 
     def test_stops_when_the_mean_similarity_no_longer_changes(self, planted):
-        _, run = self.fit(planted, iterations=9, closed_iterations=9, tolerance=10.0)
+        _, run = self.fit(planted, iterations=5, closed_iterations=1, steps=1, tolerance=10.0)
         assert max(row.get("iteration", 0) for row in run.log) == 2
 
     def test_one_way_trains_one_direction_and_both_still_translate(self, planted):
@@ -168,6 +168,18 @@ class TestAlgorithm:
     def test_divergence_is_retried_gently_and_then_refused(self, planted):
         with pytest.raises(TrainingError, match="diverged"):
             self.fit(planted, start="last", ranking=0.0, closed_iterations=0, encoder_rate=1e30, mapper_rate=1e30)
+
+    def test_unusual_data_is_told(self, plant):
+        small = plant(n=60, d=10)
+        run = Run(one_way=True)
+        self.fit(small, run, iterations=1, closed_iterations=1)
+        assert "only 60 words" in run.progress.notes[0]
+        run = Run(one_way=True)
+        x = torch.from_numpy(plant().source.vectors)
+        pairs = torch.tensor([[i // 2, i] for i in range(40)])
+        make_method("lnmap", None, SMALL | {"iterations": 1, "closed_iterations": 1}).fit(x, x, pairs, run)
+        assert any("fewer than K" in note for note in run.progress.notes)
+        assert any("20 seed pairs give a source word another" in note for note in run.progress.notes)
 
     def test_too_few_pairs_are_refused(self, planted):
         x = torch.from_numpy(planted.source.vectors)

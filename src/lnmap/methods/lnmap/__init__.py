@@ -10,6 +10,9 @@ from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
 from lnmap.methods.lnmap.train import Trainer
 from lnmap.normalize import Normalizer
 
+_LEAST_PAIRS = 10
+_FEW_WORDS = 100
+
 
 class LNMap(Method):
     """Autoencoders, mappers M and N, and self-training on dictionaries induced in the latent space."""
@@ -24,8 +27,24 @@ class LNMap(Method):
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LatentAlignment:
         """Train both directions (one, if the run is one-way)."""
-        require_pairs(self, pairs, 10)
+        require_pairs(self, pairs, _LEAST_PAIRS)
+        self._warn(len(source), len(target), pairs, run)
         norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
         x, y = norms[0].fit(source), norms[1].fit(target)
         forward, backward = Trainer(x, y, pairs, self.options, run).train()
         return LatentAlignment(norms, forward, backward, self.options)
+
+    def _warn(self, n: int, m: int, pairs: Tensor, run: Run) -> None:
+        """Say what is unusual about the data and what is done about it."""
+        smaller = min(n, m)
+        if smaller < _FEW_WORDS:
+            run.progress.note(
+                f"one vocabulary has only {smaller} words: too few to learn from; do not trust the result"
+            )
+        elif smaller < self.options.queries:
+            run.progress.note(
+                f"one vocabulary has {smaller:,} words, fewer than K = {self.options.queries:,}: all are used"
+            )
+        repeated = len(pairs) - len(pairs[:, 0].unique())
+        if repeated:
+            run.progress.note(f"{repeated:,} seed pairs give a source word another translation; all are trained on")

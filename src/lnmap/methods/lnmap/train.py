@@ -108,7 +108,8 @@ class Trainer:
         while way.iteration < self.options.iterations and not way.converged:
             before = way.similarity
             self._iterate(way, mapping)
-            way.converged = abs(way.similarity - before) < self.options.tolerance
+            settled = abs(way.similarity - before) < self.options.tolerance
+            way.converged = settled and way.iteration > self.options.closed_iterations
             self._save(way, mapping)
         if way.converged:
             self.run.progress.note(f"{way.name}: converged after {way.iteration} iterations")
