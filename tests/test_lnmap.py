@@ -287,6 +287,22 @@ lnmap.align(pair.source.head(1500), pair.target.head(1500), pair.train, method="
         assert (tmp_path / "model.json").exists()
 
 
+class TestQuality:
+    """P@1 on real words that were not trained on, against Procrustes from the same 500 pairs."""
+
+    def score(self, pair, method, **values):
+        source, target = pair.source.head(4000), pair.target.head(4000)
+        model = lnmap.align(source, target, pair.train, method=method, take="500-unique", one_way=True, options=values)
+        return model.evaluate(pair.test).precision()
+
+    def test_default_is_well_above_procrustes(self, pair):
+        assert self.score(pair, "lnmap", iterations=3) > self.score(pair, "procrustes") + 3
+
+    def test_self_training_does_not_make_it_worse(self, pair):
+        scores = [self.score(pair, "lnmap", iterations=n, steps=4) for n in (3, 5)]
+        assert scores[1] > scores[0] - 1
+
+
 class TestTrainerKeepsGlobalState:
     def test_random_state_is_left_alone(self, planted):
         before = torch.random.get_rng_state()

@@ -27,10 +27,11 @@ def train_autoencoders(
     for (encoder, decoder), adam, batch in zip(nets.autoencoders(), adams, batches, strict=True):
         steps.append(_step(encoder, decoder, adam, batch, options))
         state += [*adam.params, *adam.tensors().values(), batch.cursor]
-    if options.ae_epochs:
+    epochs = max(options.ae_epochs, -(-options.ae_least // batches[0].steps))
+    if epochs:
         repeated = Repeated(steps, state, x.device)
-        with run.progress.task("autoencoders", options.ae_epochs) as task:
-            for _ in range(options.ae_epochs):
+        with run.progress.task("autoencoders", epochs) as task:
+            for _ in range(epochs):
                 for batch in batches:
                     batch.shuffle()
                 for _ in range(batches[0].steps):

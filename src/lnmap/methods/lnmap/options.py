@@ -29,6 +29,7 @@ class LNMapOptions(Options):
     )
     ae_words: int = option(200_000, "most frequent words the autoencoders are trained on", low=1)
     ae_epochs: int = option(25, "epochs of autoencoder training; an exact one needs none", low=0)
+    ae_least: int = option(1000, "least steps of autoencoder training: small vocabularies get more epochs", low=0)
     ae_draws: int = option(0, "words drawn an epoch, with replacement; 0 for one pass over all words", low=0)
     ae_batch: int = option(512, "batch size of autoencoder training", low=1)
     ae_rate: float = option(1e-3, "Adam learning rate of the autoencoders", low=0)
@@ -80,6 +81,7 @@ RELEASE: dict[str, Any] = {
     "mapper_dropout": 0.1,
     "ae_start": "random",
     "ae_epochs": 25,
+    "ae_least": 0,
     "ae_draws": 100_000,
     "ae_batch": 128,
     "ae_rate": 1e-4,
