@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lnmap.methods.base import Run
 from lnmap.methods.lnmap.graph import Repeated, join
-from lnmap.methods.lnmap.losses import Losses, mapping_losses
+from lnmap.methods.lnmap.losses import Losses, backward_total, mapping_losses, run_chain
 from lnmap.methods.lnmap.networks import Networks, in_blocks
 from lnmap.methods.lnmap.optim import OPTIMIZERS, Adam, Optimizer
 from lnmap.methods.lnmap.options import LNMapOptions
@@ -78,6 +78,10 @@ class Mapping:
         named = {f"adam.{name}": t for name, t in self.adam.tensors().items()}
         return named | {f"mapper.{name}": t for name, t in self.optimizer.tensors().items()}
 
+    def _zero(self) -> None:
+        self.adam.zero()
+        self.optimizer.zero()
+
     def _decay(self, epoch: int, scale: float) -> None:
         every = self.options.decay_epochs
         if every and epoch % every == 0:
@@ -88,16 +92,20 @@ class Mapping:
         options, nets = self.options, self.nets
         window = torch.arange(size, device=batches.x.device)
 
+        def joint() -> None:
+            x, z_y = batches.next(window)
+            self._zero()
+            backward_total(run_chain(nets, x), x, z_y, options)
+            join(x.device)
+            self.adam.step()
+            self.optimizer.step()
+
         def update(loss: Callable[[Losses], Tensor], optimizers: tuple[Optimizer, ...], x: Tensor, z_y: Tensor) -> None:
-            self.adam.zero()
-            self.optimizer.zero()
+            self._zero()
             loss(mapping_losses(nets, x, z_y, options.reduction)).backward()
             join(x.device)
             for optimizer in optimizers:
                 optimizer.step()
-
-        def joint() -> None:
-            update(lambda losses: losses.total(options), (self.adam, self.optimizer), *batches.next(window))
 
         def successive() -> None:
             x, z_y = batches.next(window)
