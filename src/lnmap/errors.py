@@ -17,9 +17,17 @@ from __future__ import annotations
 
 
 class LnmapError(Exception):
-    """Base of all errors raised on purpose by this package."""
+    """Base of all errors raised on purpose by this package.
+
+    Messages quote names of files and words as they were found; whatever could break a line or steer a terminal is
+    written as an escape.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: str) -> None:
+        shown = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in message)
+        super().__init__("".join(shown))
 
 
 class InputError(LnmapError):
