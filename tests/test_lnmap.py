@@ -184,6 +184,21 @@ class TestAlgorithm:
         assert last["moved_mapper_m"] > 0
         assert {"mapping", "back_translation", "reconstruction", "ranking", "seconds", "similarity"} <= set(last)
 
+    def test_same_seed_same_bits_on_several_threads(self, pair):
+        source, target = pair.source.head(2000), pair.target.head(2000)
+        threads = torch.get_num_threads()
+        torch.set_num_threads(2)
+        try:
+            states = [
+                lnmap.align(
+                    source, target, pair.train, take="300-unique", one_way=True, options={"iterations": 3, "steps": 6}
+                ).alignment.state()[1]
+                for _ in range(2)
+            ]
+        finally:
+            torch.set_num_threads(threads)
+        assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+
     def test_divergence_is_retried_gently_and_then_refused(self, planted):
         with pytest.raises(TrainingError, match="diverged"):
             self.fit(planted, start="last", ranking=0.0, closed_iterations=0, encoder_rate=1e30, mapper_rate=1e30)

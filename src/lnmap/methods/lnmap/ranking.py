@@ -62,7 +62,8 @@ def _ranking(nets: Networks, x: Tensor, y: Tensor, batch: Tensor, wrong: Negativ
     words_y, place_y = torch.cat([batch[:, 1:], wrong.targets], dim=1).unique(return_inverse=True)
     codes_x = unit(nets.mapper_m(nets.encoder_x(x[words_x])))  # (u, c)
     codes_y = unit(nets.encoder_y(y[words_y]))  # (v, c)
-    query, wanted = codes_x[place_x[:, 0]], codes_y[place_y[:, 0]]  # (b, c)
+    # Not codes_x[...]: on several threads the gradient of indexing adds in whatever order they arrive.
+    query, wanted = embedding(place_x[:, 0], codes_x), embedding(place_y[:, 0], codes_y)  # (b, c)
     near_x = _scores(query, codes_y, place_y)  # (b, n)
     near_y = _scores(wanted, codes_x, place_x)
     return ranking_loss(query, wanted, torch.cat([near_x, near_y], dim=1), temperature)
