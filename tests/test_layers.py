@@ -27,6 +27,7 @@ PARTS = {
     "lexicon": "errors embeddings",
     "io": "errors version progress storage embeddings lexicon",
     "data": "errors progress storage embeddings lexicon io",
+    "catalogue": "errors version progress storage embeddings lexicon io",
     "normalize": "errors embeddings",
     "retrieve": "errors progress normalize",
     "induce": "errors progress embeddings lexicon normalize retrieve",
