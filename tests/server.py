@@ -48,12 +48,12 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         pass
 
-    def do_HEAD(self) -> None:  # noqa: N802
+    def do_HEAD(self) -> None:
         page = self._page()
         if page is not None:
             self._start(200, page, len(page.data) if page.announce is None else page.announce)
 
-    def do_GET(self) -> None:  # noqa: N802
+    def do_GET(self) -> None:
         page = self._page()
         if page is None:
             return

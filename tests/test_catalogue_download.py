@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from server import Site, serving
 
 import lnmap
 from lnmap import catalogue
@@ -27,6 +26,7 @@ from lnmap.errors import CatalogueError, DownloadError, OptionError, OutputError
 from lnmap.experiments import load_table
 from lnmap.progress import Silent
 from lnmap.storage import locked
+from server import Site, serving
 
 FACEBOOK, IXA = "/dl.fbaipublicfiles.com", "/ixa2.si.ehu.es/martetxe/vecmap"
 
@@ -155,7 +155,7 @@ def test_redirects_are_followed_but_not_anywhere(site, tmp_path):
     assert (tmp_path / REMOTE.path).read_bytes() == DATA
     for _ in range(2):
         (tmp_path / REMOTE.path).unlink(missing_ok=True)
-        with pytest.raises(DownloadError, match="not safe to follow|answers 302"):
+        with pytest.raises(DownloadError, match=r"not safe to follow|answers 302"):
             fetch(tmp_path)
 
 
@@ -203,7 +203,7 @@ def vecmap(site: Site, languages: str = "en it") -> None:
 def test_muse(site):
     muse(site)
     assert catalogue.size("muse", ["en-fi"]) == 2 * len(vectors()) + 18
-    with pytest.raises(CatalogueError, match="fetch it with: lnmap data get muse --pairs en-fi$"):
+    with pytest.raises(CatalogueError, match=r"fetch it with: lnmap data get muse --pairs en-fi$"):
         catalogue.files("muse", "en-fi")
     catalogue.get("muse", ["en-fi"])
     found = catalogue.files("muse", "en-fi")

@@ -1,4 +1,4 @@
-"""The benchmark `open`: from packages to dictionaries, with small packages of the same layout and with the real ones."""
+"""The benchmark `open`: from packages to dictionaries, with small packages of the same layout and the real ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_catalogue_extract import key, navec_package, packed, spacy_model, stardict_members, wheel
 
 import lnmap
 from lnmap import catalogue
@@ -20,6 +19,7 @@ from lnmap.catalogue.packages import PinnedPackage, fetch_package
 from lnmap.cli import main
 from lnmap.errors import DownloadError
 from lnmap.progress import Silent
+from small_packages import key, navec_package, packed, spacy_model, stardict_members, wheel
 
 ENGLISH = ["the", ",", "Dog", "dog", "house", "water", "tree"]
 OTHERS = {

@@ -85,8 +85,7 @@ def download(
     with writing("the download", target):
         target.parent.mkdir(parents=True, exist_ok=True)
         part = Part(target)
-        with progress.task(f"fetching {target.name}", None):
-            _persist(remote, part, progress, sleep)
+        _persist(remote, part, progress, sleep)
         _finish(remote, part, target, ledger, command, accept_changed)
 
 
