@@ -15,13 +15,14 @@ class Page:
     """What lies at one path, and how its next answers go wrong: one word of `faults` is used up by each GET.
 
     `cut:N` breaks off after N bytes, `status:N` answers N, `short:N` announces N bytes too few, `long:N` N too many,
-    `html` sends a page, `other` pretends that the file has changed, `redirect:PATH` sends on.
+    `html` sends a page, `redirect:PATH` sends on.
     """
 
     data: bytes
     faults: list[str] = field(default_factory=list)
     etag: str | None = '"one"'
     ranges: bool = True
+    heeds_if_range: bool = True
     announce: int | None = None  # what HEAD says
     slow_s: float = 0.0  # between pieces of 4 kB
 
@@ -71,7 +72,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _file(self, page: Page, fault: str, value: int) -> None:
         asked = self.headers.get("Range")
-        same = self.headers.get("If-Range") in (None, page.etag)
+        same = not page.heeds_if_range or self.headers.get("If-Range") in (None, page.etag)
         start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and page.ranges and same else 0
         if start >= len(page.data) > 0:
             self.send_error(416)

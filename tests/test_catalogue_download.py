@@ -88,11 +88,13 @@ def test_server_that_ignores_ranges_sends_all_again(site, tmp_path):
     assert len(site.gets(AT)) == 2
 
 
-def test_file_that_changes_between_two_tries_is_not_mixed(site, tmp_path):
+@pytest.mark.parametrize("heeds", [True, False], ids=["whole", "part-of-another"])
+def test_file_that_changes_between_two_tries_is_not_mixed(site, tmp_path, heeds):
     page = site.put(AT, DATA, *["cut:5000"] * downloading.ATTEMPTS, ranges=False)
     with pytest.raises(DownloadError, match=r"ended at 5,000 of [\d,]+ bytes; 5,000 bytes are kept"):
         fetch(tmp_path)
     page.data, page.etag, page.ranges = DATA.replace(b"w", b"v"), '"two"', True
+    page.heeds_if_range = heeds
     page.faults.clear()
     fetch(tmp_path)
     assert (tmp_path / REMOTE.path).read_bytes() == page.data

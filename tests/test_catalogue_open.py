@@ -131,6 +131,14 @@ def test_what_is_made_needs_no_packages(folder):
     assert catalogue.size("open", ["en-fr"]) == recipes.OMW.size
 
 
+def test_what_a_killed_run_left_is_removed(folder):
+    (folder / "packages/.lnmap-partial-x/deep").mkdir(parents=True)
+    (folder / "v1/dictionaries").mkdir(parents=True)
+    (folder / "v1/dictionaries/.lnmap-partial-y.tsv").write_text("half")
+    catalogue.get("open", ["en-fr"])
+    assert not list(folder.rglob(".lnmap-partial-*"))
+
+
 def test_package_with_another_hash_is_refused(folder):
     path = folder / "packages" / recipes.OMW.file
     path.write_bytes(path.read_bytes() + b" ")

@@ -52,7 +52,7 @@ class _Downloaded:
         command = f"lnmap data get {self.name} --pairs {','.join(pairs)}"
         for remote in self.remotes(pairs):
             if (self.folder / remote.path).is_file():
-                adopt(remote, self.folder, ledger, command, accept_changed)
+                adopt(remote, self.folder, ledger, progress, command, accept_changed)
             else:
                 download(remote, self.folder, ledger, progress, command, accept_changed)
 
