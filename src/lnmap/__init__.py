@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lnmap.errors import LnmapError
     from lnmap.evaluate import Evaluation, compare
     from lnmap.folder import load, save
-    from lnmap.io import read, read_lexicon, write
+    from lnmap.io import read, read_lexicon, to_gensim, write
     from lnmap.lexicon import Lexicon
     from lnmap.methods import METHODS
     from lnmap.model import Model
@@ -32,6 +32,7 @@ __all__ = [
     "read",
     "read_lexicon",
     "save",
+    "to_gensim",
     "write",
 ]
 
@@ -49,6 +50,7 @@ _HOMES = {
     "read": "io",
     "read_lexicon": "io",
     "save": "folder",
+    "to_gensim": "io",
     "write": "io",
 }
 _MODULES = ("data", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve")
