@@ -42,7 +42,7 @@ PARTS = {
     FRONT: "errors version embeddings lexicon io data methods evaluate isometry model pipeline",
 }
 # a model, its answers and its files on the disk: modules that may call each other
-SAME_PART = {"folder": "model", "answers": "model", "subwords": "model"}
+SAME_PART = {"folder": "model", "answers": "model", "subwords": "model", "hub": "model", "card": "model"}
 # The front doors know everything below them.
 for front_door in ("experiments", "report", "cli", "web", "__main__"):
     PARTS[front_door] = " ".join(PARTS)

@@ -237,6 +237,23 @@ class Model:
 
         return save(self, folder)
 
+    def push_to_hub(self, repo: str, **options: Any) -> str:
+        """Publish the model and its card on the Hub (extra `hub`), and give its address; see `lnmap.hub.push`."""
+        from lnmap.hub import push
+
+        return push(self, repo, **options)
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, **options: Any) -> Model:
+        """Load a model from a folder or from the Hub.
+
+        :param name: a model folder, or a repository such as 'user/en-fr'.
+        :param options: `revision`, `token`, `cache`, `force` and `device`; see `lnmap.hub.pull`.
+        """
+        from lnmap.hub import from_pretrained
+
+        return from_pretrained(name, **options)
+
     def _sides(self, reverse: bool) -> tuple[Side, Side]:
         return ("target", "source") if reverse else ("source", "target")
 
