@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from lnmap.methods import METHODS
     from lnmap.model import Model
     from lnmap.pipeline import align
+    from lnmap.pivot import align_many, compose
 
 __all__ = [
     "METHODS",
@@ -27,7 +28,9 @@ __all__ = [
     "Model",
     "__version__",
     "align",
+    "align_many",
     "compare",
+    "compose",
     "load",
     "read",
     "read_lexicon",
@@ -45,7 +48,9 @@ _HOMES = {
     "LnmapError": "errors",
     "Model": "model",
     "align": "pipeline",
+    "align_many": "pivot",
     "compare": "evaluate",
+    "compose": "pivot",
     "load": "folder",
     "read": "io",
     "read_lexicon": "io",
