@@ -77,7 +77,7 @@ def align(
     source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
     given = given_pairs(pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
-    run = Run(seed, pick_device(device), one_way, memory, progress)
+    run = Run(seed, pick_device(device), one_way, memory, progress, words=(source.words, target.words))
     with ExitStack() as stack:
         if out is not None:
             stack.enter_context(locked(Path(out)))
@@ -120,7 +120,7 @@ def seed_pairs(
 def given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: Method | None = None) -> Lexicon:
     """Turn what the user gave into pairs, before any rule chooses among them."""
     if pairs is None:
-        if method is not None and method.supervision == "none":
+        if method is not None and (method.supervision == "none" or not method.needs_pairs):
             return Lexicon([])
         name = method.name if method is not None else "this method"
         raise InputError(
