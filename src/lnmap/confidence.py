@@ -115,7 +115,7 @@ def outcomes(
     :param words: rows of source words (n,) that the space was not trained on.
     :param known: all right pairs of rows (m, 2).
     """
-    found = space.search(space.source[words], candidates).rows
+    found = space.search(words, candidates).rows
     size = len(space.target)
     right = torch.isin(words[:, None] * size + found, known[:, 0] * size + known[:, 1])
     return features(space, words, found, best_first=True), right

@@ -169,7 +169,9 @@ class Model:
         if rows:
             space = self.space(reverse)
             queries = torch.tensor(list(rows.values()), device=self.device)
-            hits = space.search(space.source[queries], k, criterion)
+            if self.confidence is not None:
+                space.prepare()  # the confidence needs the means, and the scores of all calls are to be the same
+            hits = space.search(queries, k, criterion)
             candidates = self._candidates(hits, queries, reverse, criterion)
             found = {word: answer(word, c, min_confidence) for word, c in zip(rows, candidates, strict=True)}
         if spelt:
