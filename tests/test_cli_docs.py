@@ -13,8 +13,8 @@ import lnmap
 from lnmap.cli import app
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("README.md", "docs/getting-started.md", "docs/command-line.md", "docs/isometry.md", "docs/data.md")
-PAGES = [ROOT / name for name in NAMES]
+DOCS = ("index", "getting-started", "tutorial", "command-line", "confidence", "isometry", "data")
+PAGES = [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in DOCS)]
 README = PAGES[0].read_text(encoding="utf-8")
 
 
@@ -36,7 +36,7 @@ def understand(command, name: str, arguments: list[str]) -> None:
 def test_commands_are_understood(page):
     program = get_command(app)
     found = commands(page)
-    assert len(found) > 2
+    assert len(found) > 1
     for command in found:
         _, name, *arguments = shlex.split(command, comments=True)
         understand(program.commands[name], name, arguments)

@@ -92,6 +92,7 @@ def test_features_by_hand():
             back = csls[s, t] - max(csls[u, t] for u in range(30) if u != s)
             wanted = [csls[s, t], max(ahead, 0), min(ahead, 0), max(back, 0), min(back, 0)]
             assert found[i, j].tolist() == pytest.approx([float(value) for value in wanted], abs=1e-5)
+    assert torch.allclose(features(space, queries, candidates, best_first=True), found, atol=1e-6)
     by_vector = features(space, space.source[queries] * 3, candidates)
     assert torch.allclose(by_vector[..., :3], found[..., :3], atol=1e-5)
     assert bool((by_vector[..., 3] <= 1e-5).all())  # the word itself now competes: nobody is ahead of it
@@ -290,6 +291,11 @@ def test_command_line(pair, tmp_path, capsys):
     assert rows
     assert all(float(row.split("\t")[4]) >= 0.5 for row in rows)
     assert len(lnmap.read_lexicon(tmp_path / "lexicon.tsv")) == len(rows)
+    capsys.readouterr()
+    assert main(["info", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["confidence"]["forward"] > 100
+    assert main(["info", out]) == 0
+    assert "learnt from " in capsys.readouterr().out
     assert main(["translate", out, "freedom", "--min-confidence", "2"]) == 2
     assert "between 0 and 1" in capsys.readouterr().err
 
