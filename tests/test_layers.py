@@ -150,7 +150,7 @@ def test_import_without_optional_packages():
 
         sys.meta_path.insert(0, Blocked())
         import lnmap
-        from lnmap import data, evaluate, experiments, io, methods, pipeline
+        from lnmap import catalogue, data, evaluate, experiments, io, methods, pipeline
         print(len(lnmap.__all__))
     """
     result = subprocess.run(
