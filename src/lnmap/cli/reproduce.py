@@ -43,7 +43,9 @@ def reproduce(
     device: Device = "auto",
     data: Data = None,
     limit: Annotated[int | None, typer.Option(metavar="N", help="With --data: words read a language. [200000]")] = None,
-    get: Annotated[bool, typer.Option("--get", help="Fetch the data that are missing first.")] = False,
+    get: Annotated[
+        bool | None, typer.Option("--get/--no-get", help="Fetch data that are missing first. [only for open: 200 MB]")
+    ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what has failed.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the runs, their data and their time; run none.")
@@ -54,13 +56,14 @@ def reproduce(
 ) -> int:
     """Run the systems of a table on its data, and write a report beside the paper's numbers.
 
-    Example: lnmap reproduce open --systems lnmap,procrustes,muse,rcsls --pairs en-fr --get
+    Example: lnmap reproduce open --systems lnmap,procrustes,muse,rcsls --pairs en-fr
 
     table1 to table4 are the paper's; open has all systems on data from PyPI;
     own has all systems on your data (--data). Finished runs are kept in DIR:
     repeating the command does what is left, after a crash or with more systems.
     """
     from lnmap.reproduce import make_plan
+    from lnmap.reproduce.plan import OPEN
     from lnmap.reproduce.runner import ENGINES
 
     choose("engine", engine, ENGINES)
@@ -79,7 +82,7 @@ def reproduce(
         _show_plan(trials, own, folder, device, jobs, as_json)
         return 0
     check_folder(folder)
-    if get and own is None:
+    if own is None and (table == OPEN if get is None else get):
         _fetch(trials)
     return _run(trials, folder, own, as_json, jobs=jobs, engine=engine, address=address, device=device, retry=retry)
 
@@ -165,13 +168,14 @@ def _show_plan(
 
 
 def _fetch(trials: Sequence[Trial]) -> None:
+    """Fetch what is not on this machine yet."""
     from lnmap import catalogue
     from lnmap.reproduce.plan import benchmark_of
 
     benchmark = benchmark_of(trials[0].table)
-    if benchmark is None:
-        raise OptionError("the table 'own' is made from data of yours; name their folder with --data DIR")
-    catalogue.get(benchmark, list(dict.fromkeys(trial.direction for trial in trials)), console)
+    directions = list(dict.fromkeys(trial.direction for trial in trials))
+    if benchmark is not None and not all(catalogue.is_here(benchmark, direction) for direction in directions):
+        catalogue.get(benchmark, directions, console)
 
 
 def _own_data(folder: Path | None, limit: int | None, table: str) -> OwnData | None:

@@ -38,6 +38,12 @@ class OwnData:
         self.dictionaries: dict[tuple[str, str], Path] = {}
         for path in sorted(folder.rglob("*")):
             self._take(path)
+        if not self.pairs:
+            found = [*self.vectors, *(f"{pair}.{part}" for pair, part in self.dictionaries)]
+            raise InputError(
+                f"{folder} has no complete pair: for en-fi it needs en.vec, fi.vec, en-fi.train.txt and en-fi.test.txt; "
+                f"found {', '.join(found) or 'none of these'}"
+            )
 
     def _take(self, path: Path) -> None:
         if path.name == "embeddings.json":
@@ -59,7 +65,7 @@ class OwnData:
         missing = self._missing(pair)
         if missing:
             raise InputError(
-                f"{self.folder} has no {missing}; there is all that is needed for {self.pairs or 'no pair'}"
+                f"{self.folder} has no {missing}; it has {', '.join(self.pairs)}"
             )
         source, target = (self.vectors[name] for name in pair.split("-"))
         train, test = (self.dictionaries[pair, part] for part in ("train", "test"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lnmap.catalogue import PairFiles, benchmark_named
 from lnmap.errors import LnmapError
 from lnmap.model import pick_device
 from lnmap.reproduce.data import Fingerprints, OwnData, find_files
@@ -57,7 +58,9 @@ class Overview:
         text = f"{len(self.lines):,} runs, {len(todo):,} to do: about {duration(known)} of one core"
         text += f", {duration(known / jobs)} with {jobs} workers" if jobs and jobs > 1 else ""
         text += f", and {unknown:,} runs that nobody has timed on this device" if unknown else ""
-        return "\n".join([text, *self.missing])
+        if self.missing:
+            text += f"\ndata of {len(self.missing)} directions are not there; --get fetches them. First: {self.missing[0]}"
+        return text
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything under stable names."""
@@ -73,25 +76,31 @@ def overview(trials: Sequence[Trial], own: OwnData | None, folder: Path, device:
     results, prints = Results(folder), Fingerprints(folder / "data.json")
     kind = pick_device(device).type
     benchmark = None if own is not None else benchmark_of(trials[0].table)
-    found: dict[str, tuple[str, dict[str, str] | None]] = {}
-    missing: list[str] = []
-    for trial in trials:
-        if trial.direction in found:
-            continue
-        try:
-            files = find_files(benchmark, trial.direction, own)
-            names = ", ".join(path.name for path in (files.source, files.target, files.train, files.test))
-            found[trial.direction] = names, prints.remembered(files)
-        except LnmapError as error:
-            missing.append(str(error))
-            found[trial.direction] = f"{benchmark or 'own'} {trial.direction} (missing)", None
+    places = {direction: _look(benchmark, direction, own) for direction in dict.fromkeys(t.direction for t in trials)}
+    contents = {
+        direction: prints.remembered(files) for direction, (files, reason) in places.items() if files and not reason
+    }
     lines = []
     for trial in trials:
-        data, content = found[trial.direction]
+        files, reason = places[trial.direction]
+        content = contents.get(trial.direction)
         result = results.read(trial, key_of(trial, content, kind)) if content else None
-        state = result["status"] if result else "to do"
-        lines.append(Line(trial, data, state, expected_seconds(trial, kind)))
-    return Overview(lines, missing)
+        state = result["status"] if result else "no data" if reason else "to do"
+        lines.append(Line(trial, _names(files), state, expected_seconds(trial, kind)))
+    return Overview(lines, [reason for _, reason in places.values() if reason])
+
+
+def _look(benchmark: str | None, direction: str, own: OwnData | None) -> tuple[PairFiles | None, str]:
+    """Give the files of a direction, those that are not there too, and why it cannot be run."""
+    try:
+        return find_files(benchmark, direction, own), ""
+    except LnmapError as error:
+        there = None if own is not None or benchmark is None else benchmark_named(benchmark).place(direction)
+        return there, str(error)
+
+
+def _names(files: PairFiles | None) -> str:
+    return ", ".join(path.name for path in (files.source, files.target, files.train, files.test)) if files else "?"
 
 
 def duration(seconds: float | None) -> str:
