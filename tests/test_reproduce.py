@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,36 @@ from lnmap.reproduce.task import Worker
 from lnmap.storage import locked
 
 WORDS = 1000
+
+
+class InProcess:
+    """A crew of one that works in this process; trials named in `deadly` cost it its life."""
+
+    size = 1
+
+    def __init__(self, worker: Worker, deadly: str = "") -> None:
+        self.worker, self.deadly, self.events, self.deaths = worker, deadly, [], 0
+
+    def hire(self):
+        self.events.append(Event("one", "ready"))
+        return "one"
+
+    def give(self, worker, order: Order):
+        if self.deadly and order.trial.method == self.deadly:
+            self.deaths += 1
+            self.events.append(Event("one", "lost", reason="SIGKILL"))
+        else:
+            self.events.append(Event("one", "done", self.worker.perform(order)))
+
+    def wait(self, seconds):
+        events, self.events = self.events, []
+        return events
+
+    def dismiss(self, worker):
+        pass
+
+    def close(self):
+        pass
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +82,12 @@ def finished(data, plan, tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     outcome = run(plan, Settings(out, jobs=2, own=OwnData(data), device="cpu"), Silent())
     return out, outcome
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Work in this process: starting one takes longer than these trials."""
+    monkeypatch.setattr("lnmap.reproduce.runner.make_crew", lambda *_: InProcess(Worker()))
 
 
 def state(out: Path) -> dict[str, tuple[int, bytes]]:
@@ -86,7 +123,7 @@ def test_finished_trials_are_not_done_again(finished, data, plan):
 
 
 @pytest.mark.parametrize("damage", ["cut", "digit", "foreign", "binary"])
-def test_broken_result_is_set_aside_and_done_again(finished, data, plan, damage):
+def test_broken_result_is_set_aside_and_done_again(finished, data, plan, damage, here):
     out, _ = finished
     path = next((out / "results").glob("fr-en.geomm.*.json"))
     good = path.read_text()
@@ -108,7 +145,7 @@ def test_broken_result_is_set_aside_and_done_again(finished, data, plan, damage)
     path.with_name(f"{path.name}.bad").unlink()
 
 
-def test_other_data_are_other_trials(finished, data, plan, tmp_path):
+def test_other_data_are_other_trials(finished, data, plan, tmp_path, here):
     out, _ = finished
     changed = tmp_path / "data"
     changed.mkdir()
@@ -133,36 +170,6 @@ class Failing(Worker):
         if order.trial.method == "geomm":
             raise TrainingError("geomm diverged")
         return super()._train(order, progress)
-
-
-class InProcess:
-    """A crew of one that works in this process; trials named in `deadly` cost it its life."""
-
-    size = 1
-
-    def __init__(self, worker: Worker, deadly: str = "") -> None:
-        self.worker, self.deadly, self.events, self.deaths = worker, deadly, [], 0
-
-    def hire(self):
-        self.events.append(Event("one", "ready"))
-        return "one"
-
-    def give(self, worker, order: Order):
-        if self.deadly and order.trial.method == self.deadly:
-            self.deaths += 1
-            self.events.append(Event("one", "lost", reason="SIGKILL"))
-        else:
-            self.events.append(Event("one", "done", self.worker.perform(order)))
-
-    def wait(self, seconds):
-        events, self.events = self.events, []
-        return events
-
-    def dismiss(self, worker):
-        pass
-
-    def close(self):
-        pass
 
 
 @pytest.mark.parametrize("cause", ["fails", "kills"])
@@ -279,8 +286,6 @@ def test_bad_command_is_one_clear_line(arguments, what, tmp_path, monkeypatch, c
     monkeypatch.setenv("LNMAP_DATA", str(tmp_path / "data"))
     assert main(["reproduce", *arguments]) == 2
     (line,) = capsys.readouterr().err.strip().splitlines()[-1:]
-    import re
-
     assert re.search(what, line), line
 
 

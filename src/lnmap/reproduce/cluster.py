@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Hashable
 from typing import Any
 
@@ -12,7 +13,7 @@ from lnmap.reproduce.schedule import Event
 from lnmap.reproduce.task import Worker
 
 _OBJECTS = 100 << 20  # bytes: orders and results are small, vectors are read where they are used
-_CONNECT_S = 60
+_CONNECT_S = 10
 
 
 class RayWorker(Worker):
@@ -46,12 +47,13 @@ class RayCrew:
         self._ours = not self._ray.is_initialized()
         try:
             if address is not None:
+                _knock(address)
                 self._ray.init(address=address, **quiet)
             else:
                 own = {"num_cpus": jobs * threads} if jobs else {}
                 self._ray.init(address="local", include_dashboard=False, object_store_memory=_OBJECTS, **own, **quiet)
-        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
-            first = str(error).strip().splitlines()[0]
+        except (OSError, ValueError, RuntimeError) as error:
+            first = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise InputError(f"no Ray cluster can be reached at {address or 'this machine'}: {first}") from error
 
     def _room(self, threads: int, gpus: float) -> int:
@@ -103,3 +105,10 @@ class RayCrew:
         self._actors.clear()
         if self._ours:
             self._ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """See whether anybody answers at HOST:PORT; Ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host, int(port)), _CONNECT_S).close()

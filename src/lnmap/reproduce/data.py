@@ -12,6 +12,7 @@ from lnmap import catalogue
 from lnmap.catalogue import PairFiles
 from lnmap.errors import InputError
 from lnmap.io import read
+from lnmap.io.store import is_store
 from lnmap.progress import Progress
 from lnmap.storage import write_json
 
@@ -41,17 +42,18 @@ class OwnData:
         if not self.pairs:
             found = [*self.vectors, *(f"{pair}.{part}" for pair, part in self.dictionaries)]
             raise InputError(
-                f"{folder} has no complete pair: for en-fi it needs en.vec, fi.vec, en-fi.train.txt and en-fi.test.txt; "
+                f"{folder} has no complete pair; en-fi, say, needs en.vec, fi.vec, en-fi.train.txt and en-fi.test.txt; "
                 f"found {', '.join(found) or 'none of these'}"
             )
 
     def _take(self, path: Path) -> None:
-        if path.name == "embeddings.json":
-            self.vectors.setdefault(path.parent.name, path.parent)
+        if path.is_dir():
+            if is_store(path):
+                self.vectors.setdefault(path.name, path)
         elif match := _DICTIONARY.fullmatch(path.name):
             part = "train" if match[3] in ("train", "0-5000") else "test"
             self.dictionaries.setdefault((f"{match[1]}-{match[2]}", part), path)
-        elif path.is_file() and (match := _VECTORS.fullmatch(path.name)):
+        elif match := _VECTORS.fullmatch(path.name):
             self.vectors.setdefault(match[1], path)
 
     @property
@@ -64,9 +66,7 @@ class OwnData:
         """Give the files of a directed pair."""
         missing = self._missing(pair)
         if missing:
-            raise InputError(
-                f"{self.folder} has no {missing}; it has {', '.join(self.pairs)}"
-            )
+            raise InputError(f"{self.folder} has no {missing}; it has {', '.join(self.pairs)}")
         source, target = (self.vectors[name] for name in pair.split("-"))
         train, test = (self.dictionaries[pair, part] for part in ("train", "test"))
         return PairFiles(source, target, train, test, self.limit)

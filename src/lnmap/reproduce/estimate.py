@@ -33,6 +33,8 @@ COSTS: dict[tuple[str, str | None], Cost] = {
     ("muse", None): Cost(57, 1),
     ("rcsls", None): Cost(33),
     ("artetxe2017", None): Cost(59, 1),
+    ("vecmap-semi", None): Cost(250, 0),
+    ("artetxe2018acl", None): Cost(266, 0),
     ("lnmap", None): Cost(84),
     ("bliss", None): Cost(341),
 }

@@ -59,7 +59,9 @@ class Overview:
         text += f", {duration(known / jobs)} with {jobs} workers" if jobs and jobs > 1 else ""
         text += f", and {unknown:,} runs that nobody has timed on this device" if unknown else ""
         if self.missing:
-            text += f"\ndata of {len(self.missing)} directions are not there; --get fetches them. First: {self.missing[0]}"
+            text += (
+                f"\ndata of {len(self.missing)} directions are not there; --get fetches them. First: {self.missing[0]}"
+            )
         return text
 
     def to_dict(self) -> dict[str, Any]:

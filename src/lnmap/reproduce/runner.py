@@ -171,7 +171,8 @@ def make_crew(settings: Settings, trials: int, device: str) -> Crew:
 
     gpus = torch.cuda.device_count() if device == "cuda" else 0
     jobs = min(settings.jobs or gpus or _jobs(cores), trials)
-    return LocalCrew(jobs, max(1, cores // jobs), gpus)
+    threads = min(torch.get_num_threads(), cores // jobs)  # torch knows what OMP_NUM_THREADS allows
+    return LocalCrew(jobs, max(1, threads), gpus)
 
 
 def _jobs(cores: int) -> int:
