@@ -13,6 +13,7 @@ from lnmap.cli.terminal import Console, console, count
 from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
+    from lnmap.report import Written
     from lnmap.reproduce import Trial
     from lnmap.reproduce.data import OwnData
     from lnmap.reproduce.runner import Outcome
@@ -106,8 +107,18 @@ def report(
     if as_json:
         console.json(written.to_dict())
     else:
-        console.result(written.text)
-        console.say(f"the whole report: {written.page}")
+        _show_report(written)
+
+
+def _show_report(written: Written) -> None:
+    """Print the tables, and say where the rest is."""
+    from lnmap.report import legend, result_rows
+
+    for table in written.tables:
+        console.result(f"{table.name}: {table.title}")
+        console.table(*result_rows(table, plain=True))
+        console.say(legend(table))
+    console.say(f"the whole report: {written.page}")
 
 
 def _run(trials: Sequence[Trial], folder: Path, own: OwnData | None, as_json: bool, **how: Any) -> int:
@@ -120,11 +131,10 @@ def _run(trials: Sequence[Trial], folder: Path, own: OwnData | None, as_json: bo
     if as_json:
         console.json({**written.to_dict(), "run": _outcome_dict(outcome)})
     else:
-        console.result(written.text)
+        _show_report(written)
         for result in outcome.failed:
             console.result(f"failed: {_name(result['trial'])}: {result['reason']}")
     console.say(_summary(outcome))
-    console.say(f"the whole report: {written.page}")
     return 1 if outcome.broken else 0
 
 

@@ -12,13 +12,13 @@ from lnmap.progress import Progress, Silent
 from lnmap.report.collect import TableReport, collect
 from lnmap.report.figure import Figure
 from lnmap.report.figures import figures
-from lnmap.report.formats import csv_text, latex, legend, markdown, markdown_table
+from lnmap.report.formats import csv_text, latex, legend, markdown, result_rows
 from lnmap.report.page import html_page
 from lnmap.report.svg import theme
 from lnmap.reproduce.store import Results
 from lnmap.storage import atomic_file
 
-__all__ = ["Written", "write_report"]
+__all__ = ["Written", "legend", "result_rows", "write_report"]
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,6 @@ class Written:
     def page(self) -> Path:
         """The page to open."""
         return self.folder / "index.html"
-
-    @property
-    def text(self) -> str:
-        """The tables, for a terminal."""
-        parts = [
-            "\n".join([f"{table.name}: {table.title}", *markdown_table(table), legend(table)]) for table in self.tables
-        ]
-        return "\n\n".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the cells under stable names."""

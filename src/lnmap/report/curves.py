@@ -81,7 +81,7 @@ def _panel(
     panel = Panel(drawing, *place, (min(xs), max(max(xs), min(xs) + 1)), (min(ys) - margin, max(ys) + margin))
     if heading:
         panel.heading(heading)
-    panel.grid_y(4)
+    panel.grid_y(6)
     panel.grid_x(at=[value for value in ticks(*panel.xs, 5) if float(value).is_integer()])
     panel.base()
     panel.label_y(axis)

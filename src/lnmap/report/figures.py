@@ -14,6 +14,7 @@ from lnmap.report.svg import Drawing, Panel, series, spread, text_width
 from lnmap.reproduce.records import NO_SEED
 
 SHAPES = ("circle", "square", "diamond", "triangle")
+_NUMBERED = 8  # panels with room for numbers
 
 
 def figures(table: TableReport) -> list[Figure]:
@@ -42,15 +43,17 @@ def by_system(table: TableReport) -> Figure | None:
     height = row * len(systems) + 6
     down = math.ceil(len(table.directions) / across)
     drawing = Drawing(left + across * (width + gap) + 6, 62 + down * (height + 58), f"P@1 by system, {table.name}")
+    numbers = len(table.directions) <= _NUMBERED
     styles = {take: (SHAPES[i % 4], series(i + 1)) for i, take in enumerate(table.takes)}
     _take_legend(drawing, styles, left, table.has_paper)
     for i, direction in enumerate(table.directions):
         x, y = left + (i % across) * (width + gap), 62 + (i // across) * (height + 58)
         shown = [cell for cell in done if cell.direction == direction]
         values = [cell.mean or 0.0 for cell in shown] + [c.published for c in shown if c.published is not None]
-        panel = Panel(drawing, x, y, width, height, limits(values))
+        low, high = limits(values)
+        panel = Panel(drawing, x, y, width, height, (low, high + (0.12 * (high - low) if numbers else 0)))
         panel.heading(direction.replace("-", " → "))
-        panel.grid_x(4)
+        panel.grid_x(5)
         panel.base()
         for j, name in enumerate(systems):
             cells = [cell for cell in shown if cell.system == name]
@@ -58,8 +61,13 @@ def by_system(table: TableReport) -> Figure | None:
             if i % across == 0:
                 drawing.text(left - 10, at + 4, labels[name], 11, "end", bold=name == REFERENCE)
             _dots(panel, cells, at, styles)
+            if numbers and cells:
+                best = max(cells, key=lambda cell: cell.mean or 0.0)
+                ends = [best.mean or 0.0, *(cell.published for cell in cells if cell.published is not None)]
+                drawing.text(panel.sx(max(ends)) + 8, at + 3.5, f"{best.mean:.1f}", 9.5, colour="muted")
     caption = "P@1 in per cent; filled marks are ours (mean over seeds, whiskers one standard deviation)"
     caption += ", hollow marks the paper's." if table.has_paper else "."
+    caption += " The number is that of the best mark." if numbers else ""
     return Figure("systems", "P@1 by system and direction", caption, drawing)
 
 

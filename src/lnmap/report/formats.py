@@ -45,15 +45,21 @@ def markdown(tables: Sequence[TableReport], figures: dict[str, list[Figure]]) ->
 
 def markdown_table(table: TableReport) -> list[str]:
     """Write the cells: ours, and the paper's number and the difference where there is one."""
-    heads = ["system", *table.directions, "mean"]
-    lines = [f"| seed | {' | '.join(heads)} |", "|---|---|" + "---:|" * (len(heads) - 1)]
+    heads, rows = result_rows(table)
+    return [_line(heads), "|---|---|" + "---:|" * (len(heads) - 2), *(_line(row) for row in rows)]
+
+
+def result_rows(table: TableReport, plain: bool = False) -> tuple[list[str], list[list[str]]]:
+    """Give the heads and the rows of the table itself, for Markdown or for a terminal."""
+    rows = []
     for take in table.takes:
         for system in table.systems_of(take):
             cells = [_markdown_cell(table, cell) for cell in table.row(take, system)]
             ours, paper = table.average(take, system)
             average = shown(ours) + (f" / {paper:.1f}" if paper is not None else "")
-            lines.append(f"| {seed_name(take)} | {table.systems[system]} | {' | '.join(cells)} | {average} |")
-    return lines
+            row = [seed_name(take), table.systems[system], *cells, average]
+            rows.append([cell.replace("**", "") for cell in row] if plain else row)
+    return ["seed", "system", *table.directions, "mean"], rows
 
 
 def _markdown_cell(table: TableReport, cell: Cell | None) -> str:

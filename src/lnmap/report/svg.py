@@ -57,7 +57,7 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Give round numbers between two ends."""
     span = max(high - low, 1e-9)
     power = 10 ** math.floor(math.log10(span / about))
-    step = next(power * m for m in (1, 2, 2.5, 5, 10) if span / (power * m) <= about)
+    step = next(power * m for m in (1, 2, 5, 10) if span / (power * m) <= about)
     first = math.ceil(low / step - 1e-9)
     return [round(step * i, 10) for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
@@ -208,12 +208,12 @@ class Panel:
         """Write the panel's name above it."""
         self.drawing.text(self.x, self.y - 8, text, 12, bold=True)
 
-    def grid_y(self, about: int = 5, unit: str = "") -> None:
+    def grid_y(self, about: int = 7) -> None:
         """Draw horizontal lines and their numbers."""
         for value in ticks(*self.ys, about):
             y = self.sy(value)
             self.drawing.line(self.x, y, self.x + self.w, y)
-            self.drawing.text(self.x - 6, y + 3.5, number(value) + unit, 10, "end", "muted")
+            self.drawing.text(self.x - 6, y + 3.5, number(value), 10, "end", "muted")
 
     def grid_x(
         self,
