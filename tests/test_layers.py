@@ -30,21 +30,27 @@ PARTS = {
     "catalogue": "errors version progress storage embeddings lexicon io",
     "normalize": "errors embeddings",
     "retrieve": "errors progress normalize",
+    "confidence": "errors normalize retrieve",
     "induce": "errors progress embeddings lexicon normalize retrieve",
-    "methods": "errors progress embeddings lexicon normalize retrieve induce",
+    "methods": "errors progress embeddings lexicon normalize retrieve confidence induce",
+    "calibrate": "errors progress normalize retrieve confidence methods",
     "evaluate": "errors progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors progress embeddings lexicon normalize retrieve",
-    "model": "errors version progress storage embeddings lexicon io normalize retrieve induce methods evaluate",
-    "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve induce methods "
-    "evaluate isometry model",
-    FRONT: "errors version embeddings lexicon io data methods evaluate isometry model pipeline",
+    "model": "errors version progress storage embeddings lexicon io normalize retrieve confidence induce methods "
+    "evaluate",
+    "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve confidence induce "
+    "methods calibrate evaluate isometry model",
+    "pivot": "errors progress embeddings lexicon io methods model pipeline",
+    FRONT: "errors version embeddings lexicon io data methods evaluate isometry model pipeline pivot",
 }
-SAME_PART = {"folder": "model"}  # a model and its files on the disk: two modules that may call each other
+# a model, its answers and its files on the disk: modules that may call each other
+SAME_PART = {"folder": "model", "answers": "model", "subwords": "model", "hub": "model", "card": "model"}
 # The front doors know everything below them.
 for front_door in ("experiments", "reproduce", "report", "cli", "web", "__main__"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {"io", "data", "model", "pipeline", FRONT, "experiments", "reproduce", "report", "cli", "web", "__main__"}
+NOT_CORE = {"io", "data", "model", "pipeline", "pivot", FRONT}
+NOT_CORE |= {"experiments", "reproduce", "report", "cli", "web", "__main__"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]
 

@@ -10,6 +10,7 @@ LnmapError
 ├── OutputError           a result cannot be written
 ├── TrainingError         training ran and gave nothing usable
 ├── DownloadError         data cannot be fetched
+├── HubError              the Hub cannot be reached, or refuses
 └── MissingExtraError     an optional dependency is not installed
 
 Messages are one line: what was found, what was expected, what to do.
@@ -72,6 +73,12 @@ class TrainingError(LnmapError):
 
 class DownloadError(LnmapError):
     """Data cannot be fetched, or are not what they should be."""
+
+    exit_code = 6
+
+
+class HubError(LnmapError):
+    """The Hub cannot be reached, does not have what was asked for, or refuses."""
 
     exit_code = 6
 

@@ -12,14 +12,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lnmap.answers import Candidate, Entry, Translation, answer, is_sure
+from lnmap.confidence import Confidences, features
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError
 from lnmap.evaluate import Evaluation, evaluate
 from lnmap.induce import Mode, RankBy, induce
+from lnmap.io import to_gensim
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import Alignment
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY, BilingualSpace, Criterion, Hits
+from lnmap.subwords import SpeltWords, find_subwords
 
 Side = Literal["source", "target"]
 Means = tuple[Tensor, Tensor]
@@ -48,44 +52,6 @@ def pick_device(name: str | torch.device) -> torch.device:
     return device
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One possible translation."""
-
-    word: str
-    score: float
-    cosine: float
-
-
-@dataclass(frozen=True)
-class Translation:
-    """The answer to one word: candidates best first, or the nearest spellings when the word is unknown."""
-
-    query: str
-    candidates: tuple[Candidate, ...]
-    spellings: tuple[str, ...] = ()
-
-    @property
-    def known(self) -> bool:
-        """Whether the word was in the vocabulary."""
-        return bool(self.candidates)
-
-    @property
-    def words(self) -> list[str]:
-        """The candidates' words."""
-        return [candidate.word for candidate in self.candidates]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One pair of an induced dictionary."""
-
-    source: str
-    target: str
-    csls: float
-    cosine: float
-
-
 @dataclass
 class Model:
     """Two vocabularies, the alignment between them, and how it came about.
@@ -93,6 +59,9 @@ class Model:
     :param pairs: the seed pairs it was trained on.
     :param info: method, options, seed, versions, seconds and data, as saved in the model folder.
     :param log: the training log, one row an iteration.
+    :param confidence: how far answers can be trusted, by direction (True: from target to source); None when the model
+        was not calibrated.
+    :param subwords: where vectors of unknown words come from, by side; filled by `use_subwords`, or when first needed.
     """
 
     source: Embeddings
@@ -105,6 +74,8 @@ class Model:
     memory: int = MEMORY
     progress: Progress = field(default_factory=Silent)
     means: dict[bool, Means] = field(default_factory=dict)
+    confidence: Confidences | None = None
+    subwords: dict[Side, SpeltWords | None] = field(default_factory=dict, repr=False)
     _spaces: dict[bool, BilingualSpace] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -140,6 +111,24 @@ class Model:
         for start in range(0, len(vectors), _BLOCK):
             yield self.map(vectors[start : start + _BLOCK], side, reverse)
 
+    def aligned(self, side: Side, reverse: bool = False) -> Embeddings:
+        """Give a vocabulary with its vectors in the shared space."""
+        vectors = torch.cat(list(self.mapped(side, reverse))).cpu().numpy()
+        return Embeddings(
+            list(self.side(side).words), vectors, {"aligned": side, "before": dict(self.side(side).origin)}
+        )
+
+    def to_gensim(self, reverse: bool = False) -> tuple[Any, Any]:
+        """Give both languages in the shared space as gensim KeyedVectors."""
+        return to_gensim(self.aligned("source", reverse)), to_gensim(self.aligned("target", reverse))
+
+    def use_subwords(self, side: Side, source: Any) -> None:
+        """Translate unknown words by subwords.
+
+        :param source: the fastText `.bin` that the side was read from, or gensim FastText vectors.
+        """
+        self.subwords[side] = SpeltWords(source, self.side(side))
+
     def space(self, reverse: bool = False) -> BilingualSpace:
         """Both vocabularies mapped, searched from the source side or, reversed, from the target side."""
         if reverse not in self._spaces and reverse and self.alignment.one_space:
@@ -156,23 +145,37 @@ class Model:
         return self._spaces[reverse]
 
     def translate(
-        self, words: str | Sequence[str], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
+        self,
+        words: str | Sequence[str],
+        k: int = 5,
+        reverse: bool = False,
+        criterion: Criterion = "csls",
+        min_confidence: float | None = None,
     ) -> list[Translation]:
-        """Translate words; an unknown word gets no candidates but the nearest spellings."""
+        """Translate words; an unknown word gets no candidates but the nearest spellings.
+
+        Where the vocabulary came from a fastText `.bin` that is still there, or after `use_subwords`, an unknown word
+        is translated by the vectors of its subwords.
+
+        :param min_confidence: withhold candidates of a lower confidence; a word may then have no translation.
+        """
         _check_count(k)
+        self._check_confidence(min_confidence)
         words = [words] if isinstance(words, str) else list(words)
         asked = self.side(self._sides(reverse)[0])
-        rows = [asked.find(word) for word in words]
-        known = [row for row in rows if row is not None]
-        if not known:
-            return [Translation(word, (), tuple(asked.spellings(word))) for word in words]
-        space = self.space(reverse)
-        hits = space.search(space.source[torch.tensor(known, device=self.device)], k, criterion)
-        answers = iter(self._candidates(hits, reverse))
-        return [
-            Translation(word, (), tuple(asked.spellings(word))) if row is None else Translation(word, next(answers))
-            for word, row in zip(words, rows, strict=True)
-        ]
+        rows = {word: row for word in words if (row := asked.find(word)) is not None}
+        spelt = self._spelt([word for word in words if word not in rows], reverse)
+        found: dict[str, Translation] = {}
+        if rows:
+            space = self.space(reverse)
+            queries = torch.tensor(list(rows.values()), device=self.device)
+            hits = space.search(space.source[queries], k, criterion)
+            candidates = self._candidates(hits, queries, reverse)
+            found = {word: answer(word, c, min_confidence) for word, c in zip(rows, candidates, strict=True)}
+        if spelt:
+            candidates = self.nearest(np.stack(list(spelt.values())), k, reverse, criterion)
+            found |= {word: answer(word, c, min_confidence, True) for word, c in zip(spelt, candidates, strict=True)}
+        return [found.get(word) or Translation(word, (), tuple(asked.spellings(word))) for word in words]
 
     def nearest(
         self, vectors: NDArray[np.float32], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
@@ -180,8 +183,8 @@ class Model:
         """Translate raw vectors that need not be in the vocabulary (subword vectors of unknown words, say)."""
         _check_count(k)
         asked, _ = self._sides(reverse)
-        hits = self.space(reverse).search(self.map(vectors, asked, reverse), k, criterion)
-        return self._candidates(hits, reverse)
+        queries = self.map(vectors, asked, reverse)
+        return self._candidates(self.space(reverse).search(queries, k, criterion), queries, reverse)
 
     def evaluate(self, gold: Lexicon, reverse: bool = False, criterion: Criterion = "csls") -> Evaluation:
         """Score against a gold dictionary whose first column is the language translated from."""
@@ -199,8 +202,14 @@ class Model:
         least: float | None = None,
         limit: int | None = None,
         reverse: bool = False,
+        min_confidence: float | None = None,
     ) -> list[Entry]:
-        """Induce a dictionary, best pairs first; `least` cuts by the ranking score, `limit` by number."""
+        """Induce a dictionary, best pairs first.
+
+        `least` cuts by the ranking score, `min_confidence` by the confidence of the first word's translation, `limit`
+        by number.
+        """
+        self._check_confidence(min_confidence)
         space = self.space(reverse)
         found = induce(
             space.source,
@@ -212,12 +221,13 @@ class Model:
             memory=self.memory,
             progress=self.progress,
         )
-        asked, answer = (self.side(name) for name in self._sides(reverse))
-        columns = found.rows.tolist(), found.csls.tolist(), found.cosine.tolist()
+        asked, answers = (self.side(name) for name in self._sides(reverse))
+        confidence = self._confidence(found.rows[:, 0], found.rows[:, 1:], reverse)
+        columns = found.rows.tolist(), found.csls.tolist(), found.cosine.tolist(), confidence
         entries = (
-            Entry(asked.words[s], answer.words[t], csls, cosine)
-            for (s, t), csls, cosine in zip(*columns, strict=True)
-            if least is None or (csls if rank_by == "csls" else cosine) >= least
+            Entry(asked.words[s], answers.words[t], csls, cosine, sure)
+            for (s, t), csls, cosine, (sure,) in zip(*columns, strict=True)
+            if (least is None or (csls if rank_by == "csls" else cosine) >= least) and is_sure(sure, min_confidence)
         )
         return list(entries)[:limit]
 
@@ -227,16 +237,58 @@ class Model:
 
         return save(self, folder)
 
+    def push_to_hub(self, repo: str, **options: Any) -> str:
+        """Publish the model and its card on the Hub (extra `hub`), and give its address; see `lnmap.hub.push`."""
+        from lnmap.hub import push
+
+        return push(self, repo, **options)
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, **options: Any) -> Model:
+        """Load a model from a folder or from the Hub.
+
+        :param name: a model folder, or a repository such as 'user/en-fr'.
+        :param options: `revision`, `token`, `cache`, `force` and `device`; see `lnmap.hub.pull`.
+        """
+        from lnmap.hub import from_pretrained
+
+        return from_pretrained(name, **options)
+
     def _sides(self, reverse: bool) -> tuple[Side, Side]:
         return ("target", "source") if reverse else ("source", "target")
 
-    def _candidates(self, hits: Hits, reverse: bool) -> list[tuple[Candidate, ...]]:
+    def _spelt(self, words: list[str], reverse: bool) -> dict[str, NDArray[np.float32]]:
+        """Give vectors of unknown words by their spelling, where there are subwords for it."""
+        name = self._sides(reverse)[0]
+        if words and name not in self.subwords:
+            self.subwords[name] = find_subwords(self.side(name))
+        source = self.subwords.get(name)
+        vectors = {word: source.vector(word) for word in words} if source else {}
+        return {word: vector for word, vector in vectors.items() if vector is not None}
+
+    def _candidates(self, hits: Hits, queries: Tensor, reverse: bool) -> list[tuple[Candidate, ...]]:
         words = self.side(self._sides(reverse)[1]).words
-        columns = hits.rows.tolist(), hits.scores.tolist(), hits.cosines.tolist()
+        confidence = self._confidence(queries, hits.rows, reverse)
+        columns = hits.rows.tolist(), hits.scores.tolist(), hits.cosines.tolist(), confidence
         return [
-            tuple(Candidate(words[r], s, c) for r, s, c in zip(rows, scores, cosines, strict=True))
-            for rows, scores, cosines in zip(*columns, strict=True)
+            tuple(Candidate(words[row], *values) for row, *values in zip(*candidates, strict=True))
+            for candidates in zip(*columns, strict=True)
         ]
+
+    def _confidence(self, queries: Tensor, candidates: Tensor, reverse: bool) -> list[list[float | None]]:
+        """Give the confidence of candidates (n, k) of queries, rows (n,) or mapped vectors (n, c)."""
+        if self.confidence is None or not len(candidates):
+            return [[None] * candidates.shape[1]] * len(candidates)
+        described = features(self.space(reverse), queries, candidates)
+        return self.confidence[reverse].probability(described).tolist()
+
+    def _check_confidence(self, least: float | None) -> None:
+        if least is None:
+            return
+        if not 0 <= least <= 1:
+            raise OptionError(f"a confidence is a probability between 0 and 1, not {least}")
+        if self.confidence is None:
+            raise OptionError("this model knows no confidence; align again with --calibrate (calibrate=True)")
 
 
 def _check_count(k: int) -> None:

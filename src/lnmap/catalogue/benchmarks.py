@@ -72,7 +72,11 @@ def get(
     folder = data_folder() / benchmark
     chosen = benchmark_named(benchmark)
     with _alone(folder):
-        _check_disk(folder, chosen.size(pairs))
+        with progress.task("asking how large the files are", None):
+            needed = chosen.size(pairs)
+        _check_disk(folder, needed)
+        if needed:
+            progress.note(f"{needed / 1e6:,.0f} MB are written to {folder}")
         chosen.get(list(pairs), progress, accept_changed)
 
 

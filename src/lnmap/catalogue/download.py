@@ -85,18 +85,21 @@ def download(
     with writing("the download", target):
         target.parent.mkdir(parents=True, exist_ok=True)
         part = Part(target)
-        with progress.task(f"fetching {target.name}", None):
-            _persist(remote, part, progress, sleep)
-        _finish(remote, part, target, ledger, command, accept_changed)
+        _persist(remote, part, progress, sleep)
+        _check(remote, part.file, target, ledger, progress, command, accept_changed)
+        os.replace(part.file, target)
+        part.note.unlink(missing_ok=True)
 
 
-def adopt(remote: Remote, folder: Path, ledger: Ledger, command: str, accept_changed: bool = False) -> None:
+def adopt(
+    remote: Remote, folder: Path, ledger: Ledger, progress: Progress, command: str, accept_changed: bool = False
+) -> None:
     """Check and record a file that somebody has put into its place."""
     target = folder / remote.path
     known = ledger.files.get(remote.path)
     if known is not None and known["bytes"] == target.stat().st_size:
         return
-    _check(remote, target, target, ledger, command, accept_changed)
+    _check(remote, target, target, ledger, progress, command, accept_changed)
 
 
 def _persist(remote: Remote, part: Part, progress: Progress, sleep: Callable[[float], None]) -> None:
@@ -129,16 +132,22 @@ def _once(remote: Remote, part: Part, progress: Progress) -> None:
         raise PassingError("what was here does not fit the file on the server") from error
     with answer:
         head = read_head(answer)
-        if answer.status != 206 or head.start != have or head.size != known.get("size"):
+        if answer.status != 206 or not _continues(head, known, have):
             if head.start:
                 part.drop()
-                raise PassingError("the server sends another part than it was asked for")
+                raise PassingError("the server sends a part of another file than before")
             part.begin(head)
             have = 0
         with progress.task(part.file.name.removesuffix(".part"), head.size) as task, part.file.open("ab") as file:
             task.advance(have)
             _receive(remote, part, answer, file, task, have == 0)
     _is_whole(part, head)
+
+
+def _continues(head: Head, known: dict[str, Any], have: int) -> bool:
+    """Say whether what comes belongs behind what is here; not every server heeds If-Range."""
+    same = head.validator in (None, known.get("validator"))
+    return same and head.start == have and head.size == known.get("size")
 
 
 def _receive(remote: Remote, part: Part, answer: Any, file: IO[bytes], task: Task, first: bool) -> None:
@@ -171,31 +180,32 @@ def _is_whole(part: Part, head: Head) -> None:
     raise PassingError(f"the connection ended at {size:,} of {head.size:,} bytes")
 
 
-def _finish(remote: Remote, part: Part, target: Path, ledger: Ledger, command: str, accept: bool) -> None:
-    _check(remote, part.file, target, ledger, command, accept)
-    with part.file.open("rb") as file:
-        os.fsync(file.fileno())
-    os.replace(part.file, target)
-    part.note.unlink(missing_ok=True)
-
-
-def _check(remote: Remote, found: Path, target: Path, ledger: Ledger, command: str, accept: bool) -> None:
+def _check(
+    remote: Remote, found: Path, target: Path, ledger: Ledger, progress: Progress, command: str, accept: bool
+) -> None:
     """Refuse what cannot be used or has changed; record the rest."""
-    digest = hashlib.sha256()
     with found.open("rb") as file:
-        wrong = wrong_start(remote.kind, start := file.read(FIRST_BYTES))
-        digest.update(start)
-        while block := file.read(_BLOCK):
-            digest.update(block)
-        size = file.tell()
-    wrong = wrong or wrong_end(remote.kind, found)
-    if wrong:
-        if found != target:
-            Part(target).drop()
-        raise DownloadError(f"{target} cannot be used: {wrong}; it comes from {remote.address}: {command} fetches it")
+        size = os.fstat(file.fileno()).st_size
+        wrong = wrong_start(remote.kind, file.read(FIRST_BYTES)) or wrong_end(remote.kind, found)
+        if wrong:
+            if found != target:
+                Part(target).drop()
+            raise DownloadError(f"{target} cannot be used: {wrong}; it should be what {remote.address} holds")
+        with progress.task(f"checking {target.name}", size) as task:
+            digest = _digest(file, task)
+        os.fsync(file.fileno())
     if not accept:
-        ledger.check(remote.path, size, digest.hexdigest(), command)
-    ledger.record(remote.path, size, digest.hexdigest(), remote.address)
+        ledger.check(remote.path, size, digest, command)
+    ledger.record(remote.path, size, digest, remote.address)
+
+
+def _digest(file: IO[bytes], task: Task) -> str:
+    file.seek(0)
+    digest = hashlib.sha256()
+    while block := file.read(_BLOCK):
+        digest.update(block)
+        task.advance(len(block))
+    return digest.hexdigest()
 
 
 def _gave_up(remote: Remote, part: Part, error: Exception) -> str:

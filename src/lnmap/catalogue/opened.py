@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from lnmap.embeddings import Embeddings
 from lnmap.errors import DownloadError
 from lnmap.io import load_store, save_store
 from lnmap.progress import Progress
-from lnmap.storage import atomic_file
+from lnmap.storage import TEMPORARY, atomic_file
 
 EDITION = "v1"  # changes when the same packages give other files
 _GRAMMAR_WORDS = 100  # the most frequent words of a language hold its grammar, and few translations
@@ -65,6 +66,7 @@ class Open:
         needed = self._needed(pairs)
         if not needed:
             return
+        self._sweep()
         here = {package.name: fetch_package(package, self.downloads, progress) for package in needed}
         for language in _languages(pairs):
             if not self._vectors(language).exists():
@@ -76,6 +78,13 @@ class Open:
                 with progress.task(f"making the dictionaries of en-{language}", None):
                     self._make_dictionaries(language, here)
         write_notices(self.folder, here)
+
+    def _sweep(self) -> None:
+        """Remove what a run that was killed has left; nobody else is at work here."""
+        for folder in (self.downloads, self.folder / "vectors", self.folder / "dictionaries"):
+            for left in folder.glob(f"{TEMPORARY}*"):
+                shutil.rmtree(left, ignore_errors=True)
+                left.unlink(missing_ok=True)
 
     def _vectors(self, language: str) -> Path:
         return self.folder / "vectors" / language

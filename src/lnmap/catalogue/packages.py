@@ -6,14 +6,18 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lnmap.catalogue.ledger import sha256
 from lnmap.errors import DownloadError
-from lnmap.progress import Progress
+from lnmap.progress import Progress, Task
 from lnmap.storage import TEMPORARY, writing
+
+_LOOK_S = 0.2
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,9 @@ def fetch_package(package: PinnedPackage, folder: Path, progress: Progress) -> P
     with writing("the package", path):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as work:
-            with progress.task(f"fetching {package.name} {package.version} ({package.size / 1e6:.0f} MB)", None):
-                _pip_download(package, Path(work), folder)
+            title = f"fetching {package.name} {package.version} ({package.size / 1e6:.0f} MB)"
+            with progress.task(title, package.size) as task:
+                _pip_download(package, Path(work), folder, task)
             found = Path(work) / package.file
             if not found.is_file():
                 raise DownloadError(f"pip fetched no {package.file} for {package.name} {package.version}")
@@ -57,15 +62,16 @@ def fetch_package(package: PinnedPackage, folder: Path, progress: Progress) -> P
     return path
 
 
-def _pip_download(package: PinnedPackage, work: Path, folder: Path) -> None:
+def _pip_download(package: PinnedPackage, work: Path, folder: Path, task: Task) -> None:
     requirements = work / "requirements.txt"
     requirements.write_text(package.requirement + "\n", encoding="utf-8")
     choice = ["--no-binary", package.name] if package.source else ["--only-binary", ":all:"]
     options = ["--quiet", "--no-input", "--disable-pip-version-check", "--no-deps", "--ignore-requires-python"]
     command = [sys.executable, "-m", "pip", "download", *options, *choice, "--require-hashes"]
-    done = _run([*command, "--requirement", str(requirements), "--dest", str(work)])
-    if done.returncode:
-        told = [line for line in done.stderr.splitlines() if line.strip() and not line.startswith("WARNING")]
+    command += ["--requirement", str(requirements), "--dest", str(work)]
+    code, said = _run(command, work, task, package.size)
+    if code:
+        told = [line for line in said.splitlines() if line.strip() and not line.startswith("WARNING")]
         reason = next((line for line in told if line.startswith("ERROR")), told[-1] if told else "no reason given")
         raise DownloadError(
             f"pip cannot fetch {package.name} {package.version}: {reason.removeprefix('ERROR: ').strip()}; without a "
@@ -74,12 +80,37 @@ def _pip_download(package: PinnedPackage, work: Path, folder: Path) -> None:
         )
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; it is stopped when this one is interrupted."""
-    quiet = {**os.environ, "PIP_NO_COLOR": "1", "PIP_PROGRESS_BAR": "off"}
-    return subprocess.run(  # noqa: S603 - a list of arguments, none of them from outside
-        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env=quiet, check=False
-    )
+def _run(command: Sequence[str], work: Path, task: Task, size: int) -> tuple[int, str]:
+    """Run pip to its end, and give its exit code and what it said; it is stopped when this program is.
+
+    pip keeps what it has not finished in a temporary folder: put into ours, its growth tells how far it is.
+    """
+    settings = {**os.environ, "PIP_NO_COLOR": "1", "PIP_PROGRESS_BAR": "off", "TMPDIR": str(work)}
+    with (work / "told.txt").open("w+b") as told:
+        process = subprocess.Popen(  # noqa: S603 - a list of arguments, none of them from outside
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=told, env=settings
+        )
+        shown = 0
+        try:
+            while process.poll() is None:
+                grown = max(min(_bytes_in(work), size), shown)
+                task.advance(grown - shown)
+                shown = grown
+                time.sleep(_LOOK_S)
+        finally:
+            process.kill()
+            process.wait()
+        told.seek(0)
+        return process.returncode, told.read().decode("utf-8", "replace")
+
+
+def _bytes_in(folder: Path) -> int:
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # pip tidies up while we look
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
 
 
 def _check(package: PinnedPackage, path: Path) -> None:

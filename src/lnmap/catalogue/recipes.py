@@ -149,7 +149,11 @@ PAIRS = {
         OMW, "/omw-1.4/jpn/wn-data-jpn.tab", "Japanese WordNet", "Japanese WordNet licence", "/omw-1.4/jpn/LICENSE"
     ),
     "ru": WordPairs(
-        _STARDICT, "quick_english-russian", "Quick English-Russian dictionary", "GPL 3 or later", "/licenses/COPYING"
+        _STARDICT,
+        "quick_english-russian",
+        "Quick English-Russian dictionary",
+        "GPL 3 or later, as the package; the dictionary states no licence of its own",
+        "/licenses/COPYING",
     ),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,7 +52,7 @@ class _Downloaded:
         command = f"lnmap data get {self.name} --pairs {','.join(pairs)}"
         for remote in self.remotes(pairs):
             if (self.folder / remote.path).is_file():
-                adopt(remote, self.folder, ledger, command, accept_changed)
+                adopt(remote, self.folder, ledger, progress, command, accept_changed)
             else:
                 download(remote, self.folder, ledger, progress, command, accept_changed)
 
@@ -139,15 +140,22 @@ def _dictionary(archive: Path, pair: str, path: Path) -> None:
 
 def _left(remote: Remote, folder: Path) -> int:
     """Count the bytes of a file that are not here yet."""
-    try:
-        whole = remote_size(remote.address) or 0
-    except PassingError as error:
-        raise DownloadError(
-            f"{error}; without a network, fetch the files on another machine: "
-            f"'lnmap data where {folder.name}' lists their addresses and where to put them"
-        ) from error
     part = folder / f"{remote.path}.part"
-    return max(whole - (part.stat().st_size if part.is_file() else 0), 0)
+    return max(_whole(remote, folder) - (part.stat().st_size if part.is_file() else 0), 0)
+
+
+def _whole(remote: Remote, folder: Path) -> int:
+    for pause in (1.0, 2.0, None):
+        try:
+            return remote_size(remote.address) or 0
+        except PassingError as error:
+            if pause is None:
+                raise DownloadError(
+                    f"{error}; without a network, fetch the files on another machine: "
+                    f"'lnmap data where {folder.name}' lists their addresses and where to put them"
+                ) from error
+            time.sleep(pause)
+    return 0
 
 
 def _languages(pairs: Sequence[str]) -> list[str]:

@@ -8,20 +8,22 @@ from typing import Annotated, Any
 import typer
 
 from lnmap.cli.options import Debug, Json, Quiet
-from lnmap.cli.terminal import console, count
+from lnmap.cli.terminal import console
 from lnmap.errors import OptionError
 
-app = typer.Typer(
-    name="data",
-    help="List, fetch and find the benchmarks: muse and vecmap as in the paper, open with nothing but pip.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
+app = typer.Typer(name="data", rich_markup_mode="rich")
 
 Name = Annotated[str | None, typer.Argument(metavar="[muse|vecmap|open]", help="One benchmark.")]
 Pairs = Annotated[
     str | None, typer.Option(metavar="en-fr,fr-en", help="Pairs, divided by commas; a pair is source-target.")
 ]
+
+
+@app.callback(invoke_without_command=True)
+def start(context: typer.Context) -> None:
+    """List, fetch and find the benchmarks: muse and vecmap as in the paper, open with nothing but pip."""
+    if context.invoked_subcommand is None:
+        console.result(context.get_help())
 
 
 @app.command("list")
@@ -64,9 +66,6 @@ def get(
     from lnmap import catalogue
 
     wanted = _chosen(name, pairs)
-    size = catalogue.size(name, wanted)
-    folder = catalogue.data_folder()
-    console.say(f"{count(len(wanted), 'pair')} of {name}: {size / 1e6:,.0f} MB to be written in {folder}")
     catalogue.get(name, wanted, console, accept_changed=accept_changed)
     found = {pair: catalogue.files(name, pair) for pair in wanted}
     if as_json:
