@@ -14,6 +14,7 @@ from lnmap.cli import app
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("README.md", "docs/getting-started.md", "docs/command-line.md", "docs/isometry.md", "docs/data.md")
+NAMES += ("docs/reproduce.md",)
 PAGES = [ROOT / name for name in NAMES]
 README = PAGES[0].read_text(encoding="utf-8")
 
