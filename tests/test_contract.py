@@ -219,6 +219,12 @@ def test_same_seed_same_bits(name, fitted, problem):
     assert not different
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if not build(name).stochastic])
+def test_seed_does_not_matter_if_it_says_so(name, fitted, problem):
+    first, second = state_of(fitted(name).alignment), state_of(fit(name, problem, seed=7).alignment)
+    assert all(torch.equal(first[1][key], second[1][key]) for key in first[1])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_leaves_the_worlds_generators_alone(name, fitted):
     assert fitted(name).generators_changed == []

@@ -98,3 +98,21 @@ def _flock(handle: int, folder: Path) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise OutputError(f"{folder} is being written by another run; wait for it or choose another --out") from None
+
+
+@contextmanager
+def in_turn(lock: Path) -> Iterator[None]:
+    """Wait until no other process of this machine is in here with the same lock file; a killed one lets go."""
+    try:
+        import fcntl
+
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+    except (ImportError, OSError):  # nowhere to lock: the work may be done twice, which does no harm
+        yield
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

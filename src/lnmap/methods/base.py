@@ -170,6 +170,11 @@ class Method(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.options})"
 
+    @property
+    def stochastic(self) -> bool:
+        """Whether another seed may give another result, with these options."""
+        return True
+
     @abstractmethod
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
         """Learn from raw vectors (n, d_s) and (m, d_t) and seed pairs of rows (k, 2)."""
