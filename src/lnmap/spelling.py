@@ -104,13 +104,13 @@ def _hashes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint64]
     rows = np.repeat(np.arange(len(words)), [len(word) for word in marked])
     found_rows, found = [], []
     rolling = codes.copy()
-    for n in range(2, max(_LENGTHS) + 1):
+    for n in range(2, min(max(_LENGTHS), len(codes)) + 1):
         rolling = rolling[:-1] * np.uint64(0x100000001B3) + codes[n - 1 :]
         if n in _LENGTHS:
             inside = rows[n - 1 :] == rows[: len(rows) - n + 1]
             found_rows.append(rows[: len(rows) - n + 1][inside])
             found.append(_mixed(rolling[inside] + np.uint64(n)))
-    return np.concatenate(found_rows), np.concatenate(found)
+    return np.concatenate(found_rows or [rows]), np.concatenate(found or [codes])
 
 
 def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -41,7 +41,7 @@ METHODS: dict[str, type[Method]] = {
 ALIGNMENTS: dict[str, type[Alignment]] = {
     kind.kind: kind for kind in (LinearAlignment, LatentAlignment, TwoWayAlignment, EnsembleAlignment)
 }
-DEFAULT_METHOD = "lnmap"
+DEFAULT_METHOD = "auto"
 
 
 def make_method(name: str, profile: str | None = None, values: dict[str, Any] | None = None) -> Method:

@@ -10,15 +10,16 @@ from torch import Tensor
 from lnmap.confidence import Confidence, hold_out, outcomes
 from lnmap.errors import LnmapError, TrainingError
 from lnmap.methods.auto.choose import Candidate, Choice, choose
+from lnmap.methods.auto.resume import chosen, resume_choice, trying
 from lnmap.methods.auto.start import without_pairs
-from lnmap.methods.base import Alignment, Method, Run, require_pairs
+from lnmap.methods.base import Alignment, Checkpoint, Method, Run, require_pairs
 from lnmap.methods.ensemble import EnsembleAlignment, Part, both_spaces
 from lnmap.methods.geomm import Geomm
 from lnmap.methods.lnmap import LNMap
 from lnmap.methods.lnmap.options import LNMapOptions
 from lnmap.methods.options import Options, option
 from lnmap.normalize import RENORM
-from lnmap.spelling import Spelling
+from lnmap.spelling import COLUMNS, Spelling
 
 _LEAST = 5  # seed pairs
 
@@ -45,43 +46,44 @@ class Auto(Method):
     name = "auto"
     title = "The best of LNMap, GeoMM and spelling, chosen on held-out pairs"
     citation = "this project, 2026"
-    supervision = "seed"
+    supervision = "seed + unaligned words"
     needs_pairs = False
+    checkpoints = True
     Options = AutoOptions
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
         """Choose on held-out pairs, then train what was chosen on all of them."""
         options: AutoOptions = self.options
         spelling = Spelling.of(*run.words) if options.spelling and run.words else None
-        seed, held = pairs, None
+        work = _Work(source, target, spelling, run)
         if len(pairs):
             require_pairs(self, pairs, _LEAST)
-            held = hold_out(pairs, run.seed, rarest=True)
-        else:
-            seed = without_pairs(source, target, run)
-        if held is None:
-            choice = Choice(("lnmap",), options.unchecked if spelling else 0.0, None)
-            run.progress.note("too few seed pairs to hold some out: settings are taken as they come")
-        else:
-            choice = self._try(source, target, pairs, held, spelling, run)
-        parts = self._train(choice.members, source, target, seed, spelling, run, options.iterations)
+        choice = resume_choice(run) or self._choose(work, pairs)
+        seed = pairs if len(pairs) else without_pairs(source, target, run)
+        parts = self._train(choice.members, work, seed, options.iterations, chosen(run, choice))
         return EnsembleAlignment(parts, spelling.weighing(choice.spelling) if spelling and choice.spelling else None)
 
-    def _try(
-        self, source: Tensor, target: Tensor, pairs: Tensor, held: Tensor, spelling: Spelling | None, run: Run
-    ) -> Choice:
+    def _choose(self, work: _Work, pairs: Tensor) -> Choice:
+        """Try combinations on held-out pairs; without enough of them take what is usual."""
+        held = hold_out(pairs, work.run.seed, rarest=True)
+        if held is not None:
+            return self._try(work, pairs, held)
+        work.run.progress.note("too few seed pairs to hold some out: systems and weights are taken as they come")
+        return Choice(("lnmap",), self.options.unchecked if work.spelling else 0.0, None)
+
+    def _try(self, work: _Work, pairs: Tensor, held: Tensor) -> Choice:
         """Train without the held-out pairs, compare combinations on them, and learn the confidence of the best."""
         options: AutoOptions = self.options
+        source, target, run = work.source, work.target, work.run
         rest = pairs[~(torch.isin(pairs[:, 0], held[:, 0]) | torch.isin(pairs[:, 1], held[:, 1]))]
         names = ("lnmap", "geomm") if len(rest) >= options.supervised_pairs else ("lnmap",)
-        parts = self._train(names, source, target, rest, spelling, run, options.trial_iterations)
+        parts = self._train(names, work, rest, options.trial_iterations, trying(run))
         candidates = []
         for name in dict.fromkeys(part.name for part in parts):
             own = EnsembleAlignment([part for part in parts if part.name == name])
             candidates.append(Candidate(name, own.map_source(source), own.map_target(target)))
-        if spelling is not None and run.words is not None:
-            columns = (spelling.columns(side, words).to(source) for side, words in enumerate(run.words))
-            candidates.append(Candidate("spelling", *columns))
+        if work.spelling is not None:
+            candidates.append(Candidate("spelling", *work.columns(1.0)))
         choice = choose(candidates, held, pairs, run)
         self._check(choice, len(held[:, 0].unique()))
         space = choice.space(candidates, run)
@@ -100,38 +102,43 @@ class Auto(Method):
             )
 
     def _train(
-        self,
-        names: tuple[str, ...],
-        source: Tensor,
-        target: Tensor,
-        pairs: Tensor,
-        spelling: Spelling | None,
-        run: Run,
-        iterations: int,
+        self, names: tuple[str, ...], work: _Work, pairs: Tensor, iterations: int, checkpoint: Checkpoint
     ) -> list[Part]:
-        """Train some systems; one that cannot be trained on so few pairs is left out."""
+        """Train some systems; one that cannot be trained on these pairs is left out, but for LNMap."""
         options: AutoOptions = self.options
-        own = Run(run.seed, run.device, run.one_way, run.memory, run.progress, log=run.log)
-        if spelling is not None and run.words is not None and options.growth:
-            hints = spelling.weighing(options.growth)
-            columns = [hints.columns(i, words, options.hint_columns).to(source) for i, words in enumerate(run.words)]
-            own.hints = columns[0], columns[1]
-        code = max(source.shape[1], target.shape[1], LNMapOptions().code)
-        values = {
-            "iterations": iterations,
-            "queries": options.queries,
-            "pool": options.queries,
-            "normalize": options.normalize,
-        }
+        run = work.run
+        own = Run(run.seed, run.device, run.one_way, run.memory, run.progress, checkpoint, log=run.log)
+        if work.spelling is not None and options.growth:
+            own.hints = work.columns(options.growth, options.hint_columns)
+        code = max(work.source.shape[1], work.target.shape[1], LNMapOptions().code)
+        values = {"iterations": iterations, "queries": options.queries, "pool": options.queries}
         sizes = {"code": code, "mapper_hidden": max(code, LNMapOptions().mapper_hidden)}
         lnmap = LNMapOptions(normalize=options.normalize).with_values(values | sizes)
         systems: dict[str, Method] = {"lnmap": LNMap(lnmap), "geomm": Geomm()}
         parts: list[Part] = []
         for name in names:
             try:
-                parts += both_spaces(name, systems[name].fit(source, target, pairs, own), 1 / len(names))
+                parts += both_spaces(name, systems[name].fit(work.source, work.target, pairs, own), 1 / len(names))
             except LnmapError as error:
                 if name == "lnmap":
                     raise
                 run.progress.note(f"{name} is left out: {error}")
         return parts
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Raw vectors (n, d_s) and (m, d_t), the spelling of their words if it is known, and the run."""
+
+    source: Tensor
+    target: Tensor
+    spelling: Spelling | None
+    run: Run
+
+    def columns(self, weight: float, width: int = COLUMNS) -> tuple[Tensor, Tensor]:
+        """Give the words' spelling, (n, width) and (m, width)."""
+        spelling, words = self.spelling, self.run.words
+        if spelling is None or words is None:
+            return self.source[:, :0], self.target[:, :0]
+        found = [spelling.weighing(weight).columns(i, side, width).to(self.source) for i, side in enumerate(words)]
+        return found[0], found[1]
