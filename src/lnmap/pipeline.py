@@ -90,10 +90,10 @@ def align(
             raise OptionError("resume needs the output folder of the interrupted run; give it as out")
         rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
         x, y = as_tensor(source.vectors, run.device), as_tensor(target.vectors, run.device)
+        run.known = torch.as_tensor(given.rows(source, target), device=run.device)
         alignment = system.fit(x, y, rows, run)
         if calibrate and run.confidence is None:
-            known = torch.as_tensor(given.rows(source, target), device=run.device)
-            run.confidence = hold_out_and_fit(system, x, y, rows, run, known)
+            run.confidence = hold_out_and_fit(system, x, y, rows, run, run.known)
         info = _info(system, profile, source, target, run, time.perf_counter() - started)
         model = Model(source, target, alignment, lexicon, info, run.log, run.device, memory, progress)
         model.confidence = run.confidence

@@ -36,6 +36,8 @@ class Run:
     """What a fit needs besides data and options, and what it may leave besides its alignment.
 
     :param words: the two vocabularies, where they are known; most methods look at vectors only.
+    :param known: pairs of rows (m, 2) known to be right beside the seed's, to judge held-out answers by; nothing is
+        trained on them.
     :param hints: further columns of the source words (n, h) and target words (m, h), beside their codes, for the search
         for new pairs in methods that grow their dictionary with them.
     :param log: the training log, filled by `record`.
@@ -50,6 +52,7 @@ class Run:
     progress: Progress = field(default_factory=Silent)
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     words: tuple[Sequence[str], Sequence[str]] | None = None
+    known: Tensor | None = None
     hints: tuple[Tensor, Tensor] | None = None
     log: list[dict[str, Any]] = field(default_factory=list)
     confidence: Confidences | None = None

@@ -87,9 +87,10 @@ class Auto(Method):
         choice = choose(candidates, held, pairs, run)
         self._check(choice, len(held[:, 0].unique()))
         space = choice.space(candidates, run)
+        known = pairs if run.known is None else torch.cat([pairs, run.known])
         run.confidence = {
-            False: Confidence.fit(*outcomes(space, held[:, 0].unique(), pairs)),
-            True: Confidence.fit(*outcomes(space.swapped(), held[:, 1].unique(), pairs.flip(1))),
+            False: Confidence.fit(*outcomes(space, held[:, 0].unique(), known)),
+            True: Confidence.fit(*outcomes(space.swapped(), held[:, 1].unique(), known.flip(1))),
         }
         return choice
 
@@ -107,7 +108,7 @@ class Auto(Method):
         """Train some systems; one that cannot be trained on these pairs is left out, but for LNMap."""
         options: AutoOptions = self.options
         run = work.run
-        own = Run(run.seed, run.device, run.one_way, run.memory, run.progress, checkpoint, log=run.log)
+        own = Run(run.seed, run.device, False, run.memory, run.progress, checkpoint, log=run.log)  # both ways go in
         if work.spelling is not None and options.growth:
             own.hints = work.columns(options.growth, options.hint_columns)
         code = max(work.source.shape[1], work.target.shape[1], LNMapOptions().code)

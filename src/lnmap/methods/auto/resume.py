@@ -37,7 +37,9 @@ def trying(run: Run) -> Checkpoint:
 
 def chosen(run: Run, choice: Choice) -> Checkpoint:
     """Give the checkpoint of the training that follows the choice; the choice is safe from now on."""
-    confidence = run.confidence and {str(way): one.state() for way, one in run.confidence.items()}
+    confidence = None
+    if run.confidence is not None:
+        confidence = {str(way): one.state() for way, one in run.confidence.items()}
     facts = {
         "choice": [list(choice.members), choice.spelling, choice.found, choice.rank],
         "confidence": confidence,
