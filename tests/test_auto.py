@@ -59,6 +59,13 @@ class TestSpelling:
         assert spelling.columns(0, ["", "\udc80", "🙂", "a" * 5000]).shape == (4, COLUMNS)
         assert spelling.columns(1, []).shape == (0, COLUMNS)
 
+    def test_tells_only_where_translations_are_spelt_alike(self):
+        words = [f"{a}{b}{c}o" for a in "bdfkm" for b in "aeiou" for c in "lnrst"]
+        other = [word[::-1].upper() for word in words]
+        pairs = torch.arange(len(words)).repeat(2, 1).T
+        assert Spelling.of(words, words).tells(words, words, pairs)
+        assert not Spelling.of(words, other).tells(words, other, pairs.roll(7, dims=0) * torch.tensor([1, 0]))
+
     def test_comes_back_from_its_state(self):
         spelling = Spelling.of(["one", "two"], ["un", "deux"], weight=0.3)
         again = Spelling.from_state(*spelling.state())
@@ -66,11 +73,11 @@ class TestSpelling:
 
 
 class TestChoice:
-    def candidates(self, good, n=120):
+    def candidates(self, good, n=120, noise=0.05):
         """Two systems: one in which `good` of the words find each other, one in which none does; and spelling."""
         torch.manual_seed(0)
         x = torch.nn.functional.normalize(torch.randn(n, 30), dim=1)
-        y = x.clone()
+        y = torch.nn.functional.normalize(x + noise * torch.randn(n, 30), dim=1)
         y[int(good * n) :] = torch.nn.functional.normalize(torch.randn(n - int(good * n), 30), dim=1)
         return Candidate("lnmap", x, y), Candidate("geomm", torch.randn(n, 30), torch.randn(n, 30)), x
 
@@ -84,12 +91,12 @@ class TestChoice:
         assert [row["systems"] for row in run.log] == ["lnmap", "geomm", "lnmap + geomm"]
 
     def test_spelling_takes_part_only_where_it_helps(self):
-        one, _, x = self.candidates(0.5)
+        one, _, x = self.candidates(0.9, noise=0.25)
         pairs = torch.arange(120).repeat(2, 1).T.contiguous()
         helpful = Candidate("spelling", x, x)
-        noise = Candidate("spelling", torch.randn(120, 30), torch.randn(120, 30))
-        assert choose([one, helpful], pairs, pairs, Run()).spelling > 0.3
-        assert choose([one, noise], pairs, pairs, Run()).spelling <= 0.1
+        wrong = Candidate("spelling", x, x.roll(1, dims=0))
+        assert choose([one, helpful], pairs, pairs, Run()).spelling >= 0.3
+        assert choose([one, wrong], pairs, pairs, Run()).spelling < 0.3
 
     def test_weights_and_space(self):
         one, other, x = self.candidates(0.5)

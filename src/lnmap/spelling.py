@@ -21,6 +21,7 @@ COLUMNS = 512
 _LENGTHS = (2, 3, 4, 5)
 _BUCKETS = 1 << 18  # n-grams are counted by hash
 _BLOCK = 8192
+_LEAST_GAIN = 0.005  # mean cosine by which translations must be nearer than other words
 _FIRST, _LAST = "\x02", "\x03"  # mark where a word begins and ends
 
 _CYRILLIC = (
@@ -56,6 +57,13 @@ class Spelling:
     def weighing(self, weight: float) -> Spelling:
         """Give the same with another weight."""
         return Spelling(weight, self.rarity)
+
+    def tells(self, source: Sequence[str], target: Sequence[str], pairs: Tensor) -> bool:
+        """Whether the words of pairs (k, 2) are spelt more alike than words put together at random."""
+        x = self.weighing(1.0).columns(0, [source[row] for row in pairs[:, 0].tolist()])
+        y = self.weighing(1.0).columns(1, [target[row] for row in pairs[:, 1].tolist()])
+        gain = (x * y).sum(dim=1) - (x * y.roll(1, dims=0)).sum(dim=1)
+        return float(gain.mean()) > max(_LEAST_GAIN, 3 * float(gain.std()) / math.sqrt(len(gain)))
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Everything needed to rebuild it."""

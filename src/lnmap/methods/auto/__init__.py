@@ -11,7 +11,7 @@ from lnmap.confidence import Confidence, hold_out, outcomes
 from lnmap.errors import LnmapError, TrainingError
 from lnmap.methods.auto.choose import Candidate, Choice, choose
 from lnmap.methods.auto.resume import chosen, resume_choice, trying
-from lnmap.methods.auto.start import without_pairs
+from lnmap.methods.auto.start import ALIKE, spelt_alike, without_pairs
 from lnmap.methods.base import Alignment, Checkpoint, Method, Run, require_pairs
 from lnmap.methods.ensemble import EnsembleAlignment, Part, both_spaces
 from lnmap.methods.geomm import Geomm
@@ -32,7 +32,7 @@ class AutoOptions(Options):
     spelling: bool = option(True, "let the words' spelling take part where held-out pairs show that it helps")
     growth: float = option(0.2, "weight of the spelling while LNMap grows its dictionary", low=0)
     hint_columns: int = option(128, "columns of the spelling while LNMap grows its dictionary", low=1)
-    unchecked: float = option(0.2, "weight of the spelling where too few pairs can be held out", low=0)
+    unchecked: float = option(0.3, "weight of the spelling where too few pairs can be held out", low=0)
     supervised_pairs: int = option(1500, "seed pairs from which a purely supervised system is tried as well", low=1)
     iterations: int = option(6, "self-training iterations of LNMap", low=1)
     trial_iterations: int = option(4, "self-training iterations of LNMap while the choice is made", low=1)
@@ -54,14 +54,24 @@ class Auto(Method):
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
         """Choose on held-out pairs, then train what was chosen on all of them."""
         options: AutoOptions = self.options
-        spelling = Spelling.of(*run.words) if options.spelling and run.words else None
-        work = _Work(source, target, spelling, run)
         if len(pairs):
             require_pairs(self, pairs, _LEAST)
+        spelling = self._spelling(pairs, run)
+        work = _Work(source, target, spelling, run)
         choice = resume_choice(run) or self._choose(work, pairs)
         seed = pairs if len(pairs) else without_pairs(source, target, run)
         parts = self._train(choice.members, work, seed, options.iterations, chosen(run, choice))
         return EnsembleAlignment(parts, spelling.weighing(choice.spelling) if spelling and choice.spelling else None)
+
+    def _spelling(self, pairs: Tensor, run: Run) -> Spelling | None:
+        """Give the words' spelling, unless it says nothing about seed pairs and vocabularies."""
+        if not self.options.spelling or run.words is None:
+            return None
+        spelling = Spelling.of(*run.words)
+        if len(spelt_alike(*run.words)) >= ALIKE or (len(pairs) and spelling.tells(*run.words, pairs)):
+            return spelling
+        run.progress.note("the two languages have nothing in common in their spelling: it is left out")
+        return None
 
     def _choose(self, work: _Work, pairs: Tensor) -> Choice:
         """Try combinations on held-out pairs; without enough of them take what is usual."""

@@ -20,6 +20,7 @@ from lnmap.normalize import unit
 from lnmap.retrieve import NEIGHBOURS, BilingualSpace
 
 SPELLING = (0.0, 0.1, 0.2, 0.3, 0.45, 0.6)  # weights that are tried, where the systems' weights sum to one
+USUAL = 0.3  # the best of them on development data
 _POOL = 8000  # most frequent words that a word's neighbours are sought among while the choice is made
 _RANKS = 10  # a right answer further down counts nothing
 _ROWS = 1024
@@ -91,23 +92,21 @@ def choose(candidates: Sequence[Candidate], held: Tensor, known: Tensor, run: Ru
 
 
 def _best(judged: Sequence[Choice], scores: Tensor) -> int:
-    """Give the combination of the highest score; of those that differ in their spelling only, the last as good as it.
+    """Give the combination of the highest score; of those that differ in their spelling only, the most usual as good.
 
-    Held-out words come from the seed, and so are more frequent than the words asked for later: their vectors are
-    better, and fewer of them are names. The weight of spelling that suits them is too small for the others, so the
-    largest one is taken that is within a standard error of the best.
+    Held-out words are few, and more frequent than the words asked for later: their vectors are better, and fewer of
+    them are names. So the weight of spelling leaves its usual value no further than they demand: of the weights within
+    two standard errors of the best, the one nearest to it is taken.
     """
     top = max(range(len(judged)), key=lambda i: judged[i].rank)
-    if not judged[top].spelling:
-        return top
     lost = scores[top] - scores  # (w, words)
     error = lost.std(dim=1) / math.sqrt(lost.shape[1])
     as_good = [
         i
         for i, choice in enumerate(judged)
-        if choice.members == judged[top].members and float(lost[i].mean()) <= float(error[i])
+        if choice.members == judged[top].members and float(lost[i].mean()) <= 2 * float(error[i])
     ]
-    return max(as_good, key=lambda i: judged[i].spelling)
+    return min(as_good, key=lambda i: abs(judged[i].spelling - USUAL))
 
 
 def _ranks(units: Sequence[Candidate], weights: Tensor, held: Tensor, known: Tensor, run: Run) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -12,15 +14,15 @@ from lnmap.methods.vecmap import Artetxe2018Acl
 from lnmap.spelling import fold
 
 _WORDS = 20_000  # most frequent words that are looked at
-_LEAST = 200  # words spelt alike that make a seed
+ALIKE = 200  # words spelt alike that make a seed
 _LETTERS = 4  # of a word that is taken for the same when spelt alike
 _MOST = 4000
 
 
 def without_pairs(source: Tensor, target: Tensor, run: Run) -> Tensor:
     """Give pairs of rows (k, 2) to start from, and say where they come from."""
-    alike = _spelt_alike(run)
-    if len(alike) >= _LEAST:
+    alike = spelt_alike(*run.words) if run.words else []
+    if len(alike) >= ALIKE:
         run.progress.note(f"no seed pairs: starting from {len(alike):,} words spelt alike in both languages")
         return torch.tensor(alike, device=source.device)
     run.progress.note(f"no seed pairs and only {len(alike)} words spelt alike: starting without any (artetxe2018acl)")
@@ -32,17 +34,15 @@ def without_pairs(source: Tensor, target: Tensor, run: Run) -> Tensor:
         memory=run.memory,
         progress=run.progress,
     ).head(_MOST)
-    if len(found) < _LEAST:
+    if len(found) < ALIKE:
         raise TrainingError(f"nothing usable was learnt: only {len(found)} words found each other without seed pairs")
     return found.rows
 
 
-def _spelt_alike(run: Run) -> list[tuple[int, int]]:
+def spelt_alike(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, int]]:
     """Pair words of the same folded spelling, longer ones and numerals only; the most frequent of several."""
-    if run.words is None:
-        return []
     sides: list[dict[str, int]] = []
-    for words in run.words:
+    for words in (source, target):
         rows: dict[str, int] = {}
         for row, word in enumerate(words[:_WORDS]):
             folded = fold(word)
