@@ -40,12 +40,13 @@ PARTS = {
 }
 SAME_PART = {"folder": "model"}  # a model and its files on the disk: two modules that may call each other
 # The front doors know everything below them.
-for front_door in ("experiments", "report", "cli", "web", "__main__"):
+for front_door in ("experiments", "report", "serve", "cli", "web", "__main__"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {"io", "data", "model", "pipeline", FRONT, "experiments", "report", "cli", "web", "__main__"}
+NOT_CORE = {"io", "data", "model", "pipeline", FRONT, "experiments", "report", "serve", "cli", "web", "__main__"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub"]
+OPTIONAL += ["fastapi", "starlette", "uvicorn", "pydantic", "h11"]
 
 UNSAFE_IMPORTS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 UNSAFE_CALLS = {"eval", "exec", "torch.load", "yaml.load", "os.system", "os.popen"}
