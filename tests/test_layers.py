@@ -29,16 +29,20 @@ PARTS = {
     "data": "errors progress storage embeddings lexicon io",
     "normalize": "errors embeddings",
     "retrieve": "errors progress normalize",
+    "confidence": "errors normalize retrieve",
     "induce": "errors progress embeddings lexicon normalize retrieve",
-    "methods": "errors progress embeddings lexicon normalize retrieve induce",
+    "methods": "errors progress embeddings lexicon normalize retrieve confidence induce",
+    "calibrate": "errors progress normalize retrieve confidence methods",
     "evaluate": "errors progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors progress embeddings lexicon normalize retrieve",
-    "model": "errors version progress storage embeddings lexicon io normalize retrieve induce methods evaluate",
-    "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve induce methods "
-    "evaluate isometry model",
+    "model": "errors version progress storage embeddings lexicon io normalize retrieve confidence induce methods "
+    "evaluate",
+    "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve confidence induce "
+    "methods calibrate evaluate isometry model",
     FRONT: "errors version embeddings lexicon io data methods evaluate isometry model pipeline",
 }
-SAME_PART = {"folder": "model"}  # a model and its files on the disk: two modules that may call each other
+# a model, its answers and its files on the disk: modules that may call each other
+SAME_PART = {"folder": "model", "answers": "model"}
 # The front doors know everything below them.
 for front_door in ("experiments", "report", "serve", "cli", "web", "__main__"):
     PARTS[front_door] = " ".join(PARTS)

@@ -5,6 +5,7 @@
     alignment-<id>.safetensors      what was learnt, and the CSLS neighbourhood means
     pairs-<id>.jsonl                the seed pairs
     log-<id>.jsonl                  the training log
+    confidence-<id>.json            how far answers can be trusted, if the model was calibrated
     checkpoint.safetensors          an unfinished run, if there is one
 
 Every file's name carries its content, and the manifest names the files, so replacing model.json is what replaces a
@@ -27,6 +28,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
+from lnmap.confidence import Confidence, Confidences
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io import load_store, save_store
@@ -38,7 +40,8 @@ from lnmap.storage import TEMPORARY, atomic_file, locked, write_json, writing
 
 FORMAT, VERSION = "lnmap-model", 1
 _MANIFEST = "model.json"
-_ROLES = ("alignment", "source", "target", "pairs", "log")
+_ROLES = ("alignment", "source", "target", "pairs", "log", "confidence")
+_CONFIDENCE_VERSION = 1
 
 
 def save(model: Model, folder: str | Path) -> Path:
@@ -66,6 +69,8 @@ def write(model: Model, folder: Path) -> None:
         "pairs": _write_lines(folder, "pairs", model.pairs),
         "log": _write_lines(folder, "log", model.log),
     }
+    if model.confidence is not None:
+        files["confidence"] = _write_confidence(folder, model.confidence)
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -95,6 +100,7 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
             {k: v for k, v in manifest.items() if k not in ("format", "version", "alignment", "files", "pairs")},
             _read_lines(folder, files["log"]),
             means=means,
+            confidence=_read_confidence(folder, files["confidence"]) if "confidence" in files else None,
         )
         _check(model)
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError) as error:
@@ -175,6 +181,20 @@ def _write_lines(folder: Path, role: str, rows: Iterable[Any]) -> dict[str, Any]
 
 def _read_lines(folder: Path, entry: Mapping[str, Any]) -> list[Any]:
     return [json.loads(line) for line in _read_bytes(folder, entry).decode().splitlines()]
+
+
+def _write_confidence(folder: Path, confidence: Confidences) -> dict[str, Any]:
+    ways = {"forward": confidence[False].state(), "backward": confidence[True].state()}
+    text = json.dumps({"version": _CONFIDENCE_VERSION, **ways}, indent=1)
+    return _write_bytes(folder, "confidence", text.encode(), ".json")
+
+
+def _read_confidence(folder: Path, entry: Mapping[str, Any]) -> Confidences | None:
+    """Read the confidence; one of a later version does not keep the model from being used."""
+    found = json.loads(_read_bytes(folder, entry))
+    if found["version"] != _CONFIDENCE_VERSION:
+        return None
+    return {False: Confidence.from_state(found["forward"]), True: Confidence.from_state(found["backward"])}
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

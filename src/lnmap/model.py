@@ -12,6 +12,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lnmap.answers import Candidate, Entry, Translation, answer, is_sure
+from lnmap.confidence import Confidences, features
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError
 from lnmap.evaluate import Evaluation, evaluate
@@ -48,44 +50,6 @@ def pick_device(name: str | torch.device) -> torch.device:
     return device
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """One possible translation."""
-
-    word: str
-    score: float
-    cosine: float
-
-
-@dataclass(frozen=True)
-class Translation:
-    """The answer to one word: candidates best first, or the nearest spellings when the word is unknown."""
-
-    query: str
-    candidates: tuple[Candidate, ...]
-    spellings: tuple[str, ...] = ()
-
-    @property
-    def known(self) -> bool:
-        """Whether the word was in the vocabulary."""
-        return bool(self.candidates)
-
-    @property
-    def words(self) -> list[str]:
-        """The candidates' words."""
-        return [candidate.word for candidate in self.candidates]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One pair of an induced dictionary."""
-
-    source: str
-    target: str
-    csls: float
-    cosine: float
-
-
 @dataclass
 class Model:
     """Two vocabularies, the alignment between them, and how it came about.
@@ -93,6 +57,8 @@ class Model:
     :param pairs: the seed pairs it was trained on.
     :param info: method, options, seed, versions, seconds and data, as saved in the model folder.
     :param log: the training log, one row an iteration.
+    :param confidence: how far answers can be trusted, by direction (True: from target to source); None when the model
+        was not calibrated.
     """
 
     source: Embeddings
@@ -105,6 +71,7 @@ class Model:
     memory: int = MEMORY
     progress: Progress = field(default_factory=Silent)
     means: dict[bool, Means] = field(default_factory=dict)
+    confidence: Confidences | None = None
     _spaces: dict[bool, BilingualSpace] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -156,10 +123,19 @@ class Model:
         return self._spaces[reverse]
 
     def translate(
-        self, words: str | Sequence[str], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
+        self,
+        words: str | Sequence[str],
+        k: int = 5,
+        reverse: bool = False,
+        criterion: Criterion = "csls",
+        min_confidence: float | None = None,
     ) -> list[Translation]:
-        """Translate words; an unknown word gets no candidates but the nearest spellings."""
+        """Translate words; an unknown word gets no candidates but the nearest spellings.
+
+        :param min_confidence: withhold candidates of a lower confidence; a word may then have no translation.
+        """
         _check_count(k)
+        self._check_confidence(min_confidence)
         words = [words] if isinstance(words, str) else list(words)
         asked = self.side(self._sides(reverse)[0])
         rows = [asked.find(word) for word in words]
@@ -167,10 +143,13 @@ class Model:
         if not known:
             return [Translation(word, (), tuple(asked.spellings(word))) for word in words]
         space = self.space(reverse)
-        hits = space.search(space.source[torch.tensor(known, device=self.device)], k, criterion)
-        answers = iter(self._candidates(hits, reverse))
+        queries = torch.tensor(known, device=self.device)
+        hits = space.search(space.source[queries], k, criterion)
+        answers = iter(self._candidates(hits, queries, reverse))
         return [
-            Translation(word, (), tuple(asked.spellings(word))) if row is None else Translation(word, next(answers))
+            Translation(word, (), tuple(asked.spellings(word)))
+            if row is None
+            else answer(word, next(answers), min_confidence)
             for word, row in zip(words, rows, strict=True)
         ]
 
@@ -180,8 +159,8 @@ class Model:
         """Translate raw vectors that need not be in the vocabulary (subword vectors of unknown words, say)."""
         _check_count(k)
         asked, _ = self._sides(reverse)
-        hits = self.space(reverse).search(self.map(vectors, asked, reverse), k, criterion)
-        return self._candidates(hits, reverse)
+        queries = self.map(vectors, asked, reverse)
+        return self._candidates(self.space(reverse).search(queries, k, criterion), queries, reverse)
 
     def evaluate(self, gold: Lexicon, reverse: bool = False, criterion: Criterion = "csls") -> Evaluation:
         """Score against a gold dictionary whose first column is the language translated from."""
@@ -199,8 +178,14 @@ class Model:
         least: float | None = None,
         limit: int | None = None,
         reverse: bool = False,
+        min_confidence: float | None = None,
     ) -> list[Entry]:
-        """Induce a dictionary, best pairs first; `least` cuts by the ranking score, `limit` by number."""
+        """Induce a dictionary, best pairs first.
+
+        `least` cuts by the ranking score, `min_confidence` by the confidence of the first word's translation, `limit`
+        by number.
+        """
+        self._check_confidence(min_confidence)
         space = self.space(reverse)
         found = induce(
             space.source,
@@ -212,12 +197,13 @@ class Model:
             memory=self.memory,
             progress=self.progress,
         )
-        asked, answer = (self.side(name) for name in self._sides(reverse))
-        columns = found.rows.tolist(), found.csls.tolist(), found.cosine.tolist()
+        asked, answers = (self.side(name) for name in self._sides(reverse))
+        confidence = self._confidence(found.rows[:, 0], found.rows[:, 1:], reverse)
+        columns = found.rows.tolist(), found.csls.tolist(), found.cosine.tolist(), confidence
         entries = (
-            Entry(asked.words[s], answer.words[t], csls, cosine)
-            for (s, t), csls, cosine in zip(*columns, strict=True)
-            if least is None or (csls if rank_by == "csls" else cosine) >= least
+            Entry(asked.words[s], answers.words[t], csls, cosine, sure)
+            for (s, t), csls, cosine, (sure,) in zip(*columns, strict=True)
+            if (least is None or (csls if rank_by == "csls" else cosine) >= least) and is_sure(sure, min_confidence)
         )
         return list(entries)[:limit]
 
@@ -230,13 +216,29 @@ class Model:
     def _sides(self, reverse: bool) -> tuple[Side, Side]:
         return ("target", "source") if reverse else ("source", "target")
 
-    def _candidates(self, hits: Hits, reverse: bool) -> list[tuple[Candidate, ...]]:
+    def _candidates(self, hits: Hits, queries: Tensor, reverse: bool) -> list[tuple[Candidate, ...]]:
         words = self.side(self._sides(reverse)[1]).words
-        columns = hits.rows.tolist(), hits.scores.tolist(), hits.cosines.tolist()
+        confidence = self._confidence(queries, hits.rows, reverse)
+        columns = hits.rows.tolist(), hits.scores.tolist(), hits.cosines.tolist(), confidence
         return [
-            tuple(Candidate(words[r], s, c) for r, s, c in zip(rows, scores, cosines, strict=True))
-            for rows, scores, cosines in zip(*columns, strict=True)
+            tuple(Candidate(words[row], *values) for row, *values in zip(*candidates, strict=True))
+            for candidates in zip(*columns, strict=True)
         ]
+
+    def _confidence(self, queries: Tensor, candidates: Tensor, reverse: bool) -> list[list[float | None]]:
+        """Give the confidence of candidates (n, k) of queries, rows (n,) or mapped vectors (n, c)."""
+        if self.confidence is None or not len(candidates):
+            return [[None] * candidates.shape[1]] * len(candidates)
+        described = features(self.space(reverse), queries, candidates)
+        return self.confidence[reverse].probability(described).tolist()
+
+    def _check_confidence(self, least: float | None) -> None:
+        if least is None:
+            return
+        if not 0 <= least <= 1:
+            raise OptionError(f"a confidence is a probability between 0 and 1, not {least}")
+        if self.confidence is None:
+            raise OptionError("this model knows no confidence; align again with --calibrate (calibrate=True)")
 
 
 def _check_count(k: int) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from lnmap import folder as model_folder
+from lnmap.calibrate import calibrate as hold_out_and_fit
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError
 from lnmap.folder import FolderCheckpoint
@@ -47,6 +48,7 @@ def align(
     seed: int = 0,
     device: str | torch.device = "auto",
     one_way: bool = False,
+    calibrate: bool = False,
     out: str | Path | None = None,
     resume: bool | None = None,
     memory: int = MEMORY,
@@ -62,6 +64,8 @@ def align(
     :param policy: how vector files are read, 'muse' or 'vecmap'; `Embeddings` have been read and are taken as they are.
     :param limit: keep this many of the most frequent words.
     :param one_way: train only source to target where a system trains each direction for itself.
+    :param calibrate: train a second time without a fifth of the seed's words, to learn how far answers can be trusted
+        (`model.confidence`).
     :param out: folder for the model; an interrupted run left there is continued when it is the same run.
     :param resume: True insists on continuing, False starts over, None continues if there is something to continue.
     """
@@ -69,7 +73,8 @@ def align(
     started = time.perf_counter()
     system = method if isinstance(method, Method) else make_method(method, profile, options)
     source, target = (_vectors(side, policy, limit, progress) for side in (source, target))
-    lexicon = seed_pairs(pairs, take, source, target, system)
+    given = given_pairs(pairs, source, target, system)
+    lexicon = given if pairs is None else given.take(take, source, target)
     run = Run(seed, pick_device(device), one_way, memory, progress)
     with ExitStack() as stack:
         if out is not None:
@@ -80,8 +85,12 @@ def align(
         rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
         x, y = as_tensor(source.vectors, run.device), as_tensor(target.vectors, run.device)
         alignment = system.fit(x, y, rows, run)
+        if calibrate and run.confidence is None:
+            known = torch.as_tensor(given.rows(source, target), device=run.device)
+            run.confidence = hold_out_and_fit(system, x, y, rows, run, known)
         info = _info(system, profile, source, target, run, time.perf_counter() - started)
         model = Model(source, target, alignment, lexicon, info, run.log, run.device, memory, progress)
+        model.confidence = run.confidence
         if out is not None:
             model_folder.write(model, Path(out))
             if isinstance(run.checkpoint, FolderCheckpoint):
@@ -99,6 +108,12 @@ def seed_pairs(
     pairs: Pairs, take: str | None, source: Embeddings, target: Embeddings, method: Method | None = None
 ) -> Lexicon:
     """Turn what the user gave into seed pairs whose words are all known."""
+    given = given_pairs(pairs, source, target, method)
+    return given if pairs is None else given.take(take, source, target)
+
+
+def given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: Method | None = None) -> Lexicon:
+    """Turn what the user gave into pairs, before any rule chooses among them."""
     if pairs is None:
         if method is not None and method.supervision == "none":
             return Lexicon([])
@@ -108,12 +123,10 @@ def seed_pairs(
             "or --pairs identical to start from words spelt alike"
         )
     if isinstance(pairs, str) and pairs in SEEDS_WITHOUT_DICTIONARY:
-        pairs = SEEDS_WITHOUT_DICTIONARY[pairs](source, target)
-    elif isinstance(pairs, str | Path):
-        pairs = read_lexicon(pairs)
-    elif not isinstance(pairs, Lexicon):
-        pairs = Lexicon.from_pairs(pairs)
-    return pairs.take(take, source, target)
+        return SEEDS_WITHOUT_DICTIONARY[pairs](source, target)
+    if isinstance(pairs, str | Path):
+        return read_lexicon(pairs)
+    return pairs if isinstance(pairs, Lexicon) else Lexicon.from_pairs(pairs)
 
 
 def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) -> Checkpoint:

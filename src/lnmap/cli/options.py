@@ -32,6 +32,12 @@ Reverse = Annotated[bool, typer.Option("--reverse", help="From the target langua
 Criterion = Annotated[
     str, typer.Option(metavar="csls|cosine|isf", help="How candidates are scored; csls is the best known.")
 ]
+MinConfidence = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P", help="Leave out translations less probable than P (0 to 1); the model must be calibrated."
+    ),
+]
 Device = Annotated[str, typer.Option(metavar="auto|cpu|cuda|mps", help="Where to compute.")]
 Memory = Annotated[int, typer.Option(metavar="MB", help="Megabytes that one block of scores may take.")]
 

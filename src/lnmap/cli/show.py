@@ -8,26 +8,45 @@ from typing import TYPE_CHECKING, Any
 from lnmap.cli.terminal import console
 
 if TYPE_CHECKING:
+    from lnmap.answers import Candidate, Translation
     from lnmap.evaluate import Comparison, Evaluation
-    from lnmap.model import Translation
 
 
 def translation_dict(answer: Translation) -> dict[str, Any]:
     """Give one translation under stable names."""
-    candidates = [{"word": c.word, "score": round(c.score, 6), "cosine": round(c.cosine, 6)} for c in answer.candidates]
-    known = {"word": answer.query, "known": answer.known, "translations": candidates}
-    return known if answer.known else {**known, "spellings": list(answer.spellings)}
+    found = {
+        "word": answer.query,
+        "known": answer.known,
+        "translations": [candidate_dict(candidate) for candidate in answer.candidates],
+    }
+    if answer.no_translation:
+        return {**found, "no_translation": True, "withheld": [candidate_dict(c) for c in answer.withheld]}
+    return found if answer.known else {**found, "spellings": list(answer.spellings)}
+
+
+def candidate_dict(candidate: Candidate) -> dict[str, Any]:
+    """Give one candidate under stable names."""
+    found = {"word": candidate.word, "score": round(candidate.score, 6), "cosine": round(candidate.cosine, 6)}
+    return found if candidate.confidence is None else {**found, "confidence": round(candidate.confidence, 4)}
 
 
 def show_translations(answers: Sequence[Translation]) -> None:
-    """Print a line a word: candidates and their scores."""
+    """Print a line a word: candidates, their scores, and the confidence in them where it is known."""
     width = max((len(answer.query) for answer in answers), default=0)
     for answer in answers:
-        found = "  ".join(f"{c.word} {c.score:.2f}" for c in answer.candidates)
+        found = "  ".join(_candidate(c) for c in answer.candidates)
+        if answer.no_translation:
+            best = max(answer.withheld, key=lambda c: c.confidence or 0.0)
+            found = f"no translation (the surest candidate is {_candidate(best)})"
         if not answer.known:
             near = f"; perhaps {', '.join(answer.spellings)}?" if answer.spellings else ""
             found = f"not in the vocabulary{near}"
         console.result(f"{answer.query:<{width}}  {found}")
+
+
+def _candidate(found: Candidate) -> str:
+    sure = "" if found.confidence is None else f" {found.confidence:.0%}"
+    return f"{found.word} {found.score:.2f}{sure}"
 
 
 def show_scores(scores: Mapping[str, Evaluation]) -> None:

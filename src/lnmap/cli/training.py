@@ -50,6 +50,13 @@ def align(
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed; the same seed gives the same model.")] = 0,
     device: Device = "auto",
     one_way: Annotated[bool, typer.Option("--one-way", help="Train only source to target.")] = False,
+    calibrate: Annotated[
+        bool,
+        typer.Option(
+            "--calibrate/--no-calibrate",
+            help="Learn how far answers can be trusted; trains a second time, without a fifth of the pairs.",
+        ),
+    ] = False,
     resume: Annotated[
         bool | None,
         typer.Option("--resume/--fresh", help="Insist on continuing an interrupted run, or on starting over."),
@@ -96,6 +103,7 @@ def align(
             seed=seed,
             device=place,
             one_way=one_way,
+            calibrate=calibrate,
             out=out,
             resume=resume,
             memory=in_bytes(memory),

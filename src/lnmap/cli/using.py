@@ -9,7 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lnmap.cli.options import Criterion, Debug, Device, Json, Memory, ModelFolder, Quiet, Reverse, choose, in_bytes
+from lnmap.cli.options import (
+    Criterion,
+    Debug,
+    Device,
+    Json,
+    Memory,
+    MinConfidence,
+    ModelFolder,
+    Quiet,
+    Reverse,
+    choose,
+    in_bytes,
+)
 from lnmap.cli.show import comparison_dict, show_comparison, show_scores, show_translations, translation_dict
 from lnmap.cli.terminal import console, count
 from lnmap.errors import InputError, OptionError
@@ -37,6 +49,7 @@ def translate(
     k: Annotated[int, typer.Option("-k", metavar="N", help="Translations a word.")] = 5,
     reverse: Reverse = False,
     criterion: Criterion = "csls",
+    min_confidence: MinConfidence = None,
     device: Device = "cpu",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -45,6 +58,10 @@ def translate(
     """Translate words, best candidates first.
 
     Example: lnmap translate en-fr dog house
+
+    The number after a word is its score; a model made with --calibrate adds
+    the probability that the word is right. With --min-confidence a word whose
+    candidates are all less sure is answered with "no translation".
 
     The exit code is 1 when none of the words is in the vocabulary.
     """
@@ -55,7 +72,7 @@ def translate(
     asked = [word for given in words for word in (_lines() if given == "-" else [given])]
     if not asked:
         raise InputError("there is no word to translate; give words, or one a line on stdin")
-    answers = model.translate(asked, k, reverse, choose("criterion", criterion, CRITERIA))
+    answers = model.translate(asked, k, reverse, choose("criterion", criterion, CRITERIA), min_confidence)
     if as_json:
         console.json([translation_dict(answer) for answer in answers])
     else:
@@ -118,13 +135,14 @@ def evaluate(
 
 def induce(
     folder: ModelFolder,
-    out: Annotated[Path, typer.Option(metavar="FILE.tsv", help="The dictionary: source, target, csls, cosine.")],
+    out: Annotated[Path, typer.Option(metavar="FILE.tsv", help="The dictionary: source, target and scores.")],
     mode: Annotated[
         str, typer.Option(metavar="mutual|forward|backward|union", help="mutual keeps words that choose each other.")
     ] = "mutual",
     least: Annotated[float | None, typer.Option(metavar="X", help="Leave out pairs that score less.")] = None,
     most: Annotated[int | None, typer.Option("--max", metavar="N", help="Keep the N best pairs.")] = None,
     max_rank: Annotated[int | None, typer.Option(metavar="N", help="Only the N most frequent words.")] = None,
+    min_confidence: MinConfidence = None,
     rank_by: Annotated[str, typer.Option(metavar="csls|cosine", help="The score that orders and cuts.")] = "csls",
     reverse: Reverse = False,
     device: Device = "cpu",
@@ -136,6 +154,9 @@ def induce(
     """Write a whole bilingual dictionary, best pairs first.
 
     Example: lnmap induce en-fr --out en-fr.tsv --max 5000
+
+    The columns are source, target, csls and cosine; a model made with
+    --calibrate adds confidence, the probability that the pair is right.
     """
     from lnmap.induce import MODES
     from lnmap.io import write_lexicon
@@ -146,12 +167,18 @@ def induce(
         _at_least_one(name, number)
     model = load_model(folder, device, memory)
     entries = model.induce(
-        choose("mode", mode, MODES), rank_by=ranking, max_rank=max_rank, least=least, limit=most, reverse=reverse
+        choose("mode", mode, MODES),
+        rank_by=ranking,
+        max_rank=max_rank,
+        least=least,
+        limit=most,
+        reverse=reverse,
+        min_confidence=min_confidence,
     )
-    rows = ((entry.source, entry.target, entry.csls, entry.cosine) for entry in entries)
-    write_lexicon(out, rows, ("source", "target", "csls", "cosine"))
+    columns = ("source", "target", "csls", "cosine", *(("confidence",) if model.confidence else ()))
+    write_lexicon(out, ([getattr(entry, name) for name in columns] for entry in entries), columns)
     if not entries:
-        console.note("no pair passed; lower --least or raise --max-rank")
+        console.note("no pair passed; lower --least or --min-confidence, or raise --max-rank")
     if as_json:
         console.json({"file": str(out), "pairs": len(entries)})
     else:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from lnmap.confidence import Confidences
 from lnmap.errors import LexiconError, TrainingError
 from lnmap.normalize import Normalizer
 from lnmap.progress import Progress, Silent
@@ -32,7 +33,12 @@ class Checkpoint:
 
 @dataclass
 class Run:
-    """What a fit needs besides data and options."""
+    """What a fit needs besides data and options, and what it may leave besides its alignment.
+
+    :param log: the training log, filled by `record`.
+    :param confidence: a method that judges itself on held-out pairs may leave the confidence of both directions here;
+        it becomes the model's, and nothing needs to be trained again to calibrate it.
+    """
 
     seed: int = 0
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
@@ -41,6 +47,7 @@ class Run:
     progress: Progress = field(default_factory=Silent)
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     log: list[dict[str, Any]] = field(default_factory=list)
+    confidence: Confidences | None = None
 
     def record(self, **row: Any) -> None:
         """Add a row to the training log."""

@@ -1,0 +1,65 @@
+"""What a model answers: candidates, translations, entries of a dictionary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One possible translation; `confidence` is the probability that it is right, of a model that was calibrated."""
+
+    word: str
+    score: float
+    cosine: float
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The answer to one word: candidates best first, or the nearest spellings when the word is unknown.
+
+    :param withheld: candidates whose confidence was below the least that was asked for.
+    """
+
+    query: str
+    candidates: tuple[Candidate, ...]
+    spellings: tuple[str, ...] = ()
+    withheld: tuple[Candidate, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether the word was in the vocabulary."""
+        return bool(self.candidates or self.withheld)
+
+    @property
+    def no_translation(self) -> bool:
+        """Whether the word is known but no candidate was sure enough."""
+        return bool(self.withheld) and not self.candidates
+
+    @property
+    def words(self) -> list[str]:
+        """The candidates' words."""
+        return [candidate.word for candidate in self.candidates]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One pair of an induced dictionary."""
+
+    source: str
+    target: str
+    csls: float
+    cosine: float
+    confidence: float | None = None
+
+
+def is_sure(confidence: float | None, least: float | None) -> bool:
+    """Say whether a candidate may be shown; where no least confidence is asked for, each may."""
+    return least is None or (confidence is not None and confidence >= least)
+
+
+def answer(word: str, found: tuple[Candidate, ...], least: float | None) -> Translation:
+    """Keep the candidates that are sure enough, and withhold the others."""
+    sure = tuple(candidate for candidate in found if is_sure(candidate.confidence, least))
+    return Translation(word, sure, withheld=tuple(candidate for candidate in found if candidate not in sure))

@@ -1,0 +1,88 @@
+"""Calibrate: train once more without some of the seed, and learn from those words how far answers can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lnmap.confidence import Confidence, Confidences, outcomes
+from lnmap.errors import LnmapError
+from lnmap.methods.base import Alignment, Method, Run
+from lnmap.progress import Progress
+from lnmap.retrieve import BilingualSpace
+
+SHARE = 0.2
+LEAST = 20  # words held out, and words left to train on
+_BLOCK = 8192  # words mapped at a time
+
+
+def calibrate(
+    method: Method, x: Tensor, y: Tensor, pairs: Tensor, run: Run, known: Tensor | None = None
+) -> Confidences | None:
+    """Give the confidence of both directions, or None and a note where the seed does not allow it.
+
+    A fifth of the seed's source words are held out, with every pair that shares a word with theirs; the method is
+    trained on the rest and asked for the held-out words, from both sides.
+
+    :param pairs: seed pairs of rows (k, 2).
+    :param run: the run whose model is calibrated; its checkpoint and log are left alone.
+    :param known: all pairs of rows (m, 2) that are known to be right, if more than the seed.
+    """
+    held = hold_out(pairs, run)
+    if held is None:
+        run.progress.note(f"no confidence: calibrating needs {2 * LEAST} different source words in the seed")
+        return None
+    rest = pairs[~(torch.isin(pairs[:, 0], held[:, 0]) | torch.isin(pairs[:, 1], held[:, 1]))]
+    again = Run(run.seed, run.device, run.one_way, run.memory, _TasksOnly(run.progress))
+    known = pairs if known is None else torch.cat([pairs, known])
+    with run.progress.task("calibrating", None):
+        try:
+            alignment = method.fit(x, y, rest, again)
+        except LnmapError as error:
+            run.progress.note(f"no confidence: without {len(held):,} pairs of the seed, {error}")
+            return None
+        found = {}
+        for reverse in (False, True):
+            words, right = (held[:, 1], known.flip(1)) if reverse else (held[:, 0], known)
+            space = _space(alignment, x, y, reverse, run)
+            found[reverse] = Confidence.fit(*outcomes(space, words.unique(), right))
+    return found
+
+
+def hold_out(pairs: Tensor, run: Run) -> Tensor | None:
+    """Choose the pairs of a fifth of the source words, at random; None when there are too few."""
+    words = pairs[:, 0].unique()
+    count = max(LEAST, int(len(words) * SHARE))
+    if len(words) - count < LEAST:
+        return None
+    order = torch.randperm(len(words), generator=torch.Generator().manual_seed(run.seed)).to(words.device)
+    return pairs[torch.isin(pairs[:, 0], words[order[:count]])]
+
+
+@torch.no_grad()
+def _space(alignment: Alignment, x: Tensor, y: Tensor, reverse: bool, run: Run) -> BilingualSpace:
+    """Map both vocabularies into the space that one direction is searched in."""
+    source = torch.cat([alignment.map_source(block, reverse) for block in x.split(_BLOCK)])
+    target = torch.cat([alignment.map_target(block, reverse) for block in y.split(_BLOCK)])
+    asked, answer = (target, source) if reverse else (source, target)
+    return BilingualSpace(asked, answer, memory=run.memory, progress=run.progress)
+
+
+class _TasksOnly:
+    """Show how far the second training is, but none of its log: that belongs to no model."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def task(self, title: str, total: float | None) -> Any:
+        """Show the task."""
+        return self._progress.task(title, total)
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Drop the row."""
+
+    def note(self, message: str) -> None:
+        """Drop the note: the first training has said the same."""
