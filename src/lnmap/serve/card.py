@@ -78,8 +78,7 @@ def _told(origin: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
 
 def _outcomes(model: Model) -> int | None:
     """How many judged candidates the confidence was learnt from."""
-    confidence = getattr(model, "confidence", None)
-    return None if confidence is None else int(confidence[False].outcomes)
+    return None if model.confidence is None else model.confidence[False].outcomes
 
 
 def _is_number(value: Any) -> bool:

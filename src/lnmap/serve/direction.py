@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from lnmap.confidence import Confidence, describe
+from lnmap.model import Model
 from lnmap.retrieve import BilingualSpace, top_k
 from lnmap.serve.best import Rows, Scores, Table
 
@@ -31,7 +32,7 @@ class Direction:
     :param confidence: what tells how likely a translation is right, if the model was calibrated.
     """
 
-    def __init__(self, space: BilingualSpace, best: Table, back: Table, confidence: Any = None) -> None:
+    def __init__(self, space: BilingualSpace, best: Table, back: Table, confidence: Confidence | None = None) -> None:
         self.space, self.best, self.back, self._confidence = space, best, back, confidence
 
     def search(self, rows: Rows, k: int) -> Found:
@@ -56,17 +57,35 @@ class Direction:
         return Found(targets, csls.numpy(), cosine.numpy())
 
     def confidence(self, rows: Rows, found: Found) -> NDArray[np.float32] | None:
-        """How likely translations are right, as calibrated on held-out pairs; None where that was not done."""
-        return None
+        """How likely translations are right, as calibrated on held-out pairs; None where that was not done.
+
+        :param rows: the words asked (n,); `found` holds one translation each (n,) or several (n, k).
+        """
+        if self._confidence is None:
+            return None
+        asked = rows.reshape(-1, *[1] * (found.rows.ndim - 1))
+        means, target_means = (mean.numpy() for mean in self.space.means)
+        margin = found.csls + means[asked] - 2 * _rivals(self.best, asked, found.rows)
+        back = found.csls + target_means[found.rows] - 2 * _rivals(self.back, found.rows, asked)
+        described = describe(*(torch.from_numpy(part) for part in (found.csls, margin, back)))
+        sure: NDArray[np.float32] = self._confidence.probability(described).numpy()
+        return sure
 
 
-def both_directions(model: Any) -> dict[bool, Direction]:
+def _rivals(table: Table, rows: Rows, chosen: Rows) -> Scores:
+    """Score of the best candidate of each word besides the one chosen."""
+    best = table.look_up(rows.reshape(-1))
+    first, second, hit = (part.reshape(rows.shape) for part in (best.first, best.second, best.rows))
+    return np.where(hit == chosen, second, first)
+
+
+def both_directions(model: Model) -> dict[bool, Direction]:
     """Give both directions of a model; where they are searched in one space each is the other's way back."""
     spaces = {reverse: model.space(reverse) for reverse in (False, True)}
     best = {reverse: _table(space) for reverse, space in spaces.items()}
     one_space = model.alignment.one_space
     back = {reverse: best[not reverse] if one_space else _table(spaces[reverse].swapped()) for reverse in best}
-    confidence = getattr(model, "confidence", None) or {}
+    confidence = model.confidence or {}
     return {
         reverse: Direction(spaces[reverse], best[reverse], back[reverse], confidence.get(reverse)) for reverse in best
     }

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lnmap.model import Model, Side
 from lnmap.progress import Progress, Silent
 from lnmap.serve.direction import Found, both_directions
-from lnmap.serve.languages import guess_language
+from lnmap.serve.languages import guess_languages
 from lnmap.serve.words import WordIndex
 
 SIDES: tuple[Side, Side] = ("source", "target")
@@ -36,7 +36,7 @@ class Answer:
 class Explorer:
     """One model with everything a query needs at hand, so that a query is little more than one matrix product."""
 
-    def __init__(self, model: Model, progress: Progress | None = None) -> None:
+    def __init__(self, model: Model, progress: Progress | None = None, name: str = "") -> None:
         self.model = model
         progress = progress or Silent()
         with progress.task("preparing the words", 6) as task:
@@ -50,7 +50,7 @@ class Explorer:
                 task.advance()
             self.ways = both_directions(model)
             task.advance(2)
-        self.languages = {side: guess_language(model.side(side)) for side in SIDES}
+        self.languages = guess_languages(model, name)
 
     def find(self, word: str, side: Side) -> int | None:
         """Row of a word: as typed, in lower case, without blanks around it, or spelt with composed letters."""

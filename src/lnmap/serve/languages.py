@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from lnmap.embeddings import Embeddings
+from lnmap.model import Model, Side
 
 _CODES = (
     "af am ar as az be bg bn bo br bs ca ce co cs cv cy da de dv dz el en eo es et eu fa fi fo fr fy ga gd gl gn gu gv "
@@ -21,8 +22,19 @@ _SAMPLE = 2000
 _SHARE = 0.2  # of the letters, before a script counts
 
 
+def guess_languages(model: Model, name: str = "") -> dict[Side, str | None]:
+    """Give the language code of each side, or None where nothing tells it.
+
+    :param name: of the model's folder, which often says it: 'en-fr'.
+    """
+    pair = re.match(r"([a-z]{2})[-_.]([a-z]{2})(?![a-z])", name.lower())
+    hints = pair.groups() if pair and set(pair.groups()) <= set(_CODES.split()) else (None, None)
+    sides: tuple[Side, Side] = ("source", "target")
+    return {side: guess_language(model.side(side)) or hint for side, hint in zip(sides, hints, strict=True)}
+
+
 def guess_language(embeddings: Embeddings) -> str | None:
-    """Give the language code of a vocabulary, or None when nothing tells it."""
+    """Give the language code of a vocabulary by its file's name, else by its letters."""
     path = embeddings.origin.get("path")
     return (_by_name(str(path)) if path else None) or _by_script(embeddings.words)
 

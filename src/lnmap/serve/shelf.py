@@ -35,7 +35,7 @@ class Served:
     def __init__(self, folder: Path, test: Lexicon | None, progress: Progress) -> None:
         self.key, model = _load(folder)
         model.progress = progress
-        self.explorer = Explorer(model, progress)
+        self.explorer = Explorer(model, progress, folder.resolve().name)
         model.progress = Silent()
         self.test = test
         self.card = describe(self.explorer)
