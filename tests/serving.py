@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
-import time
+import threading
 from pathlib import Path
 
 import httpx
@@ -32,23 +31,26 @@ class Server:
     def __init__(self, *arguments: object) -> None:
         command = [*PROGRAM, "serve", *map(str, arguments), "--port", "0", "--json"]
         self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
         self.ready = self._read()
         self.url = self.ready["url"]
 
     def _read(self, patience: float = 120.0) -> dict:
         """Wait for the JSON value that says that the server is ready."""
-        text, deadline = "", time.monotonic() + patience
-        while time.monotonic() < deadline:
-            if select.select([self.process.stdout], [], [], 0.2)[0]:
-                text += self.process.stdout.readline()
-                try:
-                    return json.loads(text)
-                except ValueError:
-                    pass
-            if self.process.poll() is not None:
-                break
+        timer = threading.Timer(patience, self.process.kill)
+        timer.start()
+        text = ""
+        for line in self.process.stdout:
+            text += line
+            if line.startswith("}"):
+                timer.cancel()
+                return json.loads(text)
+        timer.cancel()
         self.kill()
         raise AssertionError(f"the server did not start: {text} {self.process.stderr.read()}")
 

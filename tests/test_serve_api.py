@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from serving import WORDS, small_model
 from starlette.testclient import TestClient
 
 import lnmap
@@ -22,6 +21,7 @@ from lnmap.lexicon import Lexicon
 from lnmap.serve import limits, marks, schemas
 from lnmap.serve.app import create_app
 from lnmap.serve.shelf import Shelf, ids
+from serving import WORDS, small_model
 
 JSON = {"content-type": "application/json"}
 ODD = ["=1+1", "@sum", "-2", "+3", "|x", "＝1", '"=2', "<b>bold</b>", "سلام", "שלום", "がっこう", "a b", "\udcff", "é"]
@@ -399,7 +399,12 @@ def test_other_sites_change_nothing(client, shelf, headers, status, code):
 
 @pytest.mark.parametrize(
     "headers",
-    [{}, {"origin": "http://127.0.0.1:8000", "sec-fetch-site": "same-origin"}, {"host": "localhost:1"}, {"host": "[::1]:8"}],
+    [
+        {},
+        {"origin": "http://127.0.0.1:8000", "sec-fetch-site": "same-origin"},
+        {"host": "localhost:1"},
+        {"host": "[::1]:8"},
+    ],
 )
 def test_our_own_page_and_programs_may_mark(client, headers):
     content = json.dumps(BODY).encode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -58,5 +59,6 @@ def serve(
             else:
                 console.result(f"{count(len(shelf.slots), 'model')} at {url}")
                 console.say("Ctrl-C ends the server")
+            sys.stdout.flush()  # whoever reads this through a pipe waits for it
 
         run.serve(shelf, sock, host, names or (), ready)

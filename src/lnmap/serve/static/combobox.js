@@ -51,7 +51,7 @@ export function combobox({ label, side, model, language, onChoose, placeholder =
     list.hidden = !words.length;
     input.setAttribute("aria-expanded", String(words.length > 0));
     input.removeAttribute("aria-activedescendant");
-    say(words.length ? `${words.length} suggestions` : "no suggestions");
+    say(words.length ? `suggestions: ${words.length}` : "no suggestions");
   }
 
   function close() {

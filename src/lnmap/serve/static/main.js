@@ -100,6 +100,10 @@ async function start() {
   window.addEventListener("hashchange", show);
   document.addEventListener("visibilitychange", () => document.hidden || poll());
   window.addEventListener("lnmap-marked", poll);
+  document.getElementById("skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the address is the view's, not a place's
+    document.getElementById("view").focus();
+  });
   show();
   watch();
 }

@@ -45,7 +45,7 @@ export function createMap({ places, model, onChoose }) {
       : svg("path", { d: `M0 ${-size * 1.25}L${size * 1.25} 0 0 ${size * 1.25} ${-size * 1.25} 0z` });
     const label = svg("text", { class: "word", lang: model[point.side].language || null });
     label.textContent = short(point.word);
-    const node = svg("g", { class: `point ${point.side} ${point.role}`, "data-word": point.word }, svg("circle", { r: 13, class: "area" }), shape, label);
+    const node = svg("g", { class: `point ${point.side} ${point.role}`, "data-word": point.word }, shape, label, svg("circle", { r: 13, class: "area" }));
     node.addEventListener("pointerenter", () => hover(made));
     node.addEventListener("pointerleave", () => hover(null));
     node.addEventListener("click", () => moved || onChoose(point));
@@ -59,7 +59,6 @@ export function createMap({ places, model, onChoose }) {
     tip.hidden = !point;
     if (point) {
       point.node.classList.add("hovered");
-      point.node.parentNode.append(point.node); // on top of the others
       tip.replaceChildren(word(point.word, model[point.side].language, "strong"),
         ` ${languageName(model, point.side)}, ${ROLES[point.role]}`);
     }
