@@ -78,7 +78,7 @@ def open_page(browser, server, folders):
         page.set_default_timeout(15_000)
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("console", lambda said: trouble.append(said.text) if said.type == "error" else None)
-        page.on("request", lambda asked: asked.url.startswith("http://127.0.0.1:") or trouble.append(f"asked {asked.url}"))
+        page.on("request", lambda asked: asked.url.startswith("http://127.0.0.1:") or trouble.append(asked.url))
         page.goto(f"{server.url}#/{view}")
         return page
 

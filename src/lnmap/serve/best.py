@@ -22,6 +22,7 @@ from lnmap.storage import atomic_file
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float32]
 _UNKNOWN = -1
+_MEMORY = 32 << 20  # bytes of scores of one request at a time
 _WORK = 16 << 20  # bytes of scores of one step in the background: a small part of a second
 _NAMES = ("rows", "first", "second")
 
@@ -72,12 +73,16 @@ class Table:
         """Give the best candidates of some queries; those not known yet are found now."""
         missing = np.unique(rows[self._best.rows[rows] == _UNKNOWN])
         if len(missing):
-            with torch.no_grad():
-                scores, found = top_k(self.queries[torch.from_numpy(missing)], self.candidates, 2, self.bias)
+            scores, found = self.search(missing, 2)
             self._best.second[missing] = scores[:, -1].numpy()
             self._best.first[missing] = scores[:, 0].numpy()
             self._best.rows[missing] = found[:, 0].numpy()  # last: who sees a row may trust its scores
         return Best(self._best.rows[rows], self._best.first[rows], self._best.second[rows])
+
+    @torch.no_grad()
+    def search(self, rows: Rows, k: int) -> tuple[Tensor, Tensor]:
+        """Scores and rows of the k best candidates of some queries, each of shape (queries, k)."""
+        return top_k(self.queries[torch.from_numpy(rows)], self.candidates, k, self.bias, memory=_MEMORY)
 
     def steps(self) -> Iterator[None]:
         """Find everything that is missing, most frequent words first, a small step at a time."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lnmap.confidence import Confidence, describe
 from lnmap.model import Model
-from lnmap.retrieve import BilingualSpace, top_k
+from lnmap.retrieve import BilingualSpace
 from lnmap.serve.best import Rows, Scores, Table
 
 
@@ -37,11 +37,9 @@ class Direction:
 
     def search(self, rows: Rows, k: int) -> Found:
         """Find the k best translations of some words by CSLS, each of shape (words, k)."""
-        with torch.no_grad():
-            asked = torch.from_numpy(rows)
-            scores, hits = top_k(self.best.queries[asked], self.best.candidates, k, self.best.bias)
-            csls = 2 * scores - self.space.means[0][asked][:, None]
-            return Found(hits.numpy(), csls.numpy(), (scores - self.best.bias[hits]).numpy())
+        scores, hits = self.best.search(rows, k)
+        csls = 2 * scores - self.space.means[0][torch.from_numpy(rows)][:, None]
+        return Found(hits.numpy(), csls.numpy(), (scores - self.best.bias[hits]).numpy())
 
     def best_of(self, rows: Rows) -> Found:
         """Give the best translation of each word, each of shape (words,)."""

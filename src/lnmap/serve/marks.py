@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -21,6 +21,7 @@ from lnmap.storage import append_line
 JOURNAL = "marks.jsonl"
 Judgement = Literal["right", "wrong", "added", "none"]
 Pair = tuple[str, str]
+COUNTED: tuple[Judgement, ...] = ("right", "wrong", "added")
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Marks:
         self._reset()
 
     def _reset(self) -> None:
-        self._latest: dict[Pair, Mark] = {}
+        self._latest: Mapping[Pair, Mark] = {}
+        self._counts: dict[str, int] = {name: 0 for name in COUNTED}
         self._offset, self._lines, self._inode = 0, 0, -1
 
     def add(self, source: str, target: str, mark: Judgement) -> Mark:
@@ -57,7 +59,7 @@ class Marks:
         """Give the mark of each pair, in the order they were first made, and a number that grows with every line."""
         with self._lock:
             self._read()
-            return dict(self._latest), self._lines
+            return self._latest, self._lines
 
     def version(self) -> int:
         """Give a number that changes when somebody has marked something."""
@@ -67,8 +69,9 @@ class Marks:
 
     def counts(self) -> dict[str, int]:
         """Count the pairs by their marks."""
-        found = Counter(mark.mark for mark in self.latest()[0].values())
-        return {name: found[name] for name in ("right", "wrong", "added")}
+        with self._lock:
+            self._read()
+            return dict(self._counts)
 
     def _read(self) -> None:
         """Take in the lines that were added since; a journal that was replaced is read afresh."""
@@ -86,16 +89,21 @@ class Marks:
             self._reset()
             return
         whole = data[: data.rfind(b"\n") + 1]  # a line without its end is being written, or was never finished
-        self._offset += len(whole)
-        for line in whole.splitlines():
-            self._lines += 1
-            made = _parse(line)
-            if made is None:
-                continue
+        if whole:
+            self._offset += len(whole)
+            self._take(whole.split(b"\n")[:-1])
+
+    def _take(self, lines: Sequence[bytes]) -> None:
+        """Let new lines count. Readers keep the table they were given, so a new one takes its place."""
+        latest = dict(self._latest)
+        for made in filter(None, map(_parse, lines)):
             if made.mark == "none":
-                self._latest.pop((made.source, made.target), None)
+                latest.pop((made.source, made.target), None)
             else:
-                self._latest[made.source, made.target] = made
+                latest[made.source, made.target] = made
+        found = Counter(mark.mark for mark in latest.values())
+        self._latest, self._counts = latest, {name: found[name] for name in COUNTED}
+        self._lines += len(lines)
 
 
 def _parse(line: bytes) -> Mark | None:

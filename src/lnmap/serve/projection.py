@@ -47,7 +47,7 @@ def draw_map(explorer: Explorer, row: int, reverse: bool = False) -> Map:
     roles: dict[tuple[Side, int], Role] = {(asked, row): "word"}
     for near in explorer.own_neighbours(row, _NEIGHBOURS, reverse)[0]:
         roles.setdefault((asked, near), "neighbour")
-    translations = [found.row for found in explorer.answers([row], _TRANSLATIONS, reverse)[0]]
+    translations = explorer.ways[reverse].search(np.array([row]), _TRANSLATIONS).rows[0].tolist()
     for translation in translations:
         roles.setdefault((answer, translation), "translation")
     for near in explorer.own_neighbours(translations[0], _AROUND, not reverse)[0]:

@@ -13,6 +13,7 @@ from typing import Any
 import h11
 import torch
 import uvicorn
+from anyio import to_thread
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lnmap.errors import OptionError
@@ -22,6 +23,7 @@ from lnmap.serve.guard import LOCAL_NAMES
 from lnmap.serve.shelf import Shelf
 
 _BACKLOG = 2048
+_LEAST_THREADS = 8
 _FILES = 65_536  # open connections the system is asked to allow
 
 
@@ -102,7 +104,8 @@ class _Server(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer."""
+        """Begin to answer, by a few threads: more of them would only share the same cores."""
+        to_thread.current_default_thread_limiter().total_tokens = max(_LEAST_THREADS, 2 * (os.cpu_count() or 1))
         await super().startup(sockets)
         if self._ready is not None:
             self._ready()
