@@ -13,7 +13,10 @@ import lnmap
 from lnmap.cli import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / name for name in ("README.md", "docs/getting-started.md", "docs/command-line.md", "docs/isometry.md")]
+PAGES = [
+    ROOT / name
+    for name in ("README.md", "docs/getting-started.md", "docs/command-line.md", "docs/isometry.md", "docs/serve.md")
+]
 README = PAGES[0].read_text(encoding="utf-8")
 
 

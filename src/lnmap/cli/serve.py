@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -61,4 +62,6 @@ def serve(
                 console.say("Ctrl-C ends the server")
             sys.stdout.flush()  # whoever reads this through a pipe waits for it
 
-        run.serve(shelf, sock, host, names or (), ready)
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how a server ends
+            run.serve(shelf, sock, host, names or (), ready)
+        console.say("ended")

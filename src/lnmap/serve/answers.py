@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match
 
 from lnmap.errors import LnmapError, OutputError
 from lnmap.serve.schemas import Error
@@ -38,6 +39,13 @@ class ApiError(Exception):
     def __init__(self, status: int, code: str, message: str, spellings: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.status, self.code, self.message, self.spellings = status, code, message, list(spellings)
+
+
+def require_json(request: Request) -> None:
+    """Take bodies only as JSON: a form of another site cannot send that."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if request.method == "POST" and kind != "application/json":
+        raise ApiError(415, "not_json", "send the body as Content-Type: application/json")
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -75,7 +83,15 @@ async def _http_error(request: Request, error: Any) -> Response:
     said = {404: "there is nothing at this address", 405: "this address does not take that method"}
     made = _error(error.status_code, _CODES.get(error.status_code, "error"), said.get(error.status_code, error.detail))
     made.headers.update(error.headers or {})
+    if error.status_code == 405:
+        made.headers["allow"] = _allowed(request)
     return made
+
+
+def _allowed(request: Request) -> str:
+    """List the methods that an address takes, over all the routes that lead there."""
+    routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+    return ", ".join(sorted({method for route in routes for method in getattr(route, "methods", None) or ()}))
 
 
 async def _lnmap_error(request: Request, error: Any) -> Response:

@@ -73,10 +73,6 @@ class Guard:
             unquote_to_bytes(scope.get("query_string", b"")).decode("utf-8")
         except UnicodeDecodeError:
             raise Refused(400, "invalid_utf8", "the address is not valid UTF-8") from None
-        if scope["method"] not in _SAFE:
-            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-            if kind != "application/json":
-                raise Refused(415, "not_json", "send the body as Content-Type: application/json")
 
     def _check_host(self, given: str) -> None:
         host = _host_name(given)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
 from lnmap.serve import exports, schemas
-from lnmap.serve.answers import BODY_ERRORS, ERRORS, answer
+from lnmap.serve.answers import BODY_ERRORS, ERRORS, answer, require_json
 from lnmap.serve.explorer import SIDES
 from lnmap.serve.routes import MODEL, Model, job_state
 
-router = APIRouter(prefix="/api", responses=ERRORS)
+router = APIRouter(prefix="/api", responses=ERRORS, dependencies=[Depends(require_json)])
 
 
 @router.get(MODEL + "/marks", response_model=schemas.MarkList)

@@ -10,7 +10,7 @@ from fastapi import Path as UrlPath
 from starlette.responses import Response
 
 from lnmap.serve import limits, schemas
-from lnmap.serve.answers import BODY_ERRORS, ERRORS, ApiError, answer
+from lnmap.serve.answers import BODY_ERRORS, ERRORS, ApiError, answer, require_json
 from lnmap.serve.background import Job
 from lnmap.serve.explorer import Answer, Explorer, sides
 from lnmap.serve.lexicon import Query as LexiconQuery
@@ -20,7 +20,7 @@ from lnmap.serve.projection import draw_map
 from lnmap.serve.shelf import Slot
 from lnmap.version import __version__
 
-router = APIRouter(prefix="/api", responses=ERRORS)
+router = APIRouter(prefix="/api", responses=ERRORS, dependencies=[Depends(require_json)])
 MODEL = "/models/{model}"
 
 Word = Annotated[str, Query(min_length=1, max_length=limits.WORD, description="A word of the language asked.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lnmap.serve import limits
 from lnmap.serve.background import State
@@ -19,6 +19,11 @@ PairWord = Annotated[
     str,
     Field(max_length=limits.WORD, pattern=rf"^[^{_PLAIN}]*[^\s{_PLAIN}][^{_PLAIN}]*$"),
 ]
+
+
+def _whole(value: Any) -> Any:
+    """Take 5.0 for 5, as JSON does."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Request(BaseModel):
@@ -96,7 +101,7 @@ class Batch(_Request):
         Field(min_length=1, max_length=limits.BATCH),
     ]
     direction: Way = "forward"
-    k: Annotated[int, Field(ge=1, le=limits.CANDIDATES)] = 5
+    k: Annotated[int, Field(ge=1, le=limits.CANDIDATES), BeforeValidator(_whole)] = 5
 
 
 class Translations(BaseModel):
