@@ -8,7 +8,7 @@ LOCK := pyproject.toml constraints.txt
 INSTALL := $(PIP) install --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chromium lint format bench clean
+.PHONY: help demo test chromium lint format bench docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -36,6 +36,11 @@ lint: $(VENV)/.stamp-dev  ## ruff and mypy
 format: $(VENV)/.stamp-dev  ## let ruff rewrite the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+docs: $(VENV)/.stamp-dev  ## build the documentation into site/; broken links are errors
+	@$(BIN)/python scripts/api_reference.py
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "open site/index.html"
 
 bench: $(VENV)/.stamp-dev  ## say how to run the benchmarks
 	@echo "Each program in benchmarks/ prints one table; benchmarks/README.md holds what they printed:"

@@ -13,10 +13,8 @@ import lnmap
 from lnmap.cli import app
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    ROOT / name
-    for name in ("README.md", "docs/getting-started.md", "docs/command-line.md", "docs/isometry.md", "docs/serve.md")
-]
+DOCS = ("index", "getting-started", "tutorial", "command-line", "confidence", "isometry", "serve")
+PAGES = [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in DOCS)]
 README = PAGES[0].read_text(encoding="utf-8")
 
 
@@ -31,7 +29,7 @@ def commands(page: Path) -> list[str]:
 def test_commands_are_understood(page):
     program = get_command(app)
     found = commands(page)
-    assert len(found) > 2
+    assert len(found) > 1
     for command in found:
         _, name, *arguments = shlex.split(command, comments=True)
         program.commands[name].make_context(name, arguments)  # raises when an option is unknown or missing

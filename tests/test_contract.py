@@ -193,6 +193,13 @@ def test_maps_both_languages_into_one_space(name, fitted, problem):
         assert len(y) == 9
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if METHODS[name].keeps_target])
+def test_target_stays_as_it_is_if_it_says_so(name, fitted):
+    alignment = fitted(name).alignment
+    assert isinstance(alignment, LinearAlignment)
+    assert torch.equal(alignment.target, torch.eye(len(alignment.target)))
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if METHODS[name].orthogonal])
 def test_orthogonal_if_it_says_so(name, fitted):
     alignment = fitted(name).alignment

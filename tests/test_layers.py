@@ -39,15 +39,29 @@ PARTS = {
     "evaluate",
     "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve confidence induce "
     "methods calibrate evaluate isometry model",
-    FRONT: "errors version embeddings lexicon io data methods evaluate isometry model pipeline",
+    "pivot": "errors progress embeddings lexicon io methods model pipeline",
+    FRONT: "errors version embeddings lexicon io data methods evaluate isometry model pipeline pivot",
 }
 # a model, its answers and its files on the disk: modules that may call each other
-SAME_PART = {"folder": "model", "answers": "model"}
+SAME_PART = {"folder": "model", "answers": "model", "subwords": "model", "hub": "model", "card": "model"}
 # The front doors know everything below them.
 for front_door in ("experiments", "report", "serve", "cli", "web", "__main__"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {"io", "data", "model", "pipeline", FRONT, "experiments", "report", "serve", "cli", "web", "__main__"}
+NOT_CORE = {
+    "io",
+    "data",
+    "model",
+    "pipeline",
+    "pivot",
+    FRONT,
+    "experiments",
+    "report",
+    "serve",
+    "cli",
+    "web",
+    "__main__",
+}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub"]
 OPTIONAL += ["fastapi", "starlette", "uvicorn", "pydantic", "h11"]

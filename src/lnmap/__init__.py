@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from lnmap.errors import LnmapError
     from lnmap.evaluate import Evaluation, compare
     from lnmap.folder import load, save
-    from lnmap.io import read, read_lexicon, write
+    from lnmap.io import read, read_lexicon, to_gensim, write
     from lnmap.lexicon import Lexicon
     from lnmap.methods import METHODS
     from lnmap.model import Model
     from lnmap.pipeline import align
+    from lnmap.pivot import align_many, compose
 
 __all__ = [
     "METHODS",
@@ -27,11 +28,14 @@ __all__ = [
     "Model",
     "__version__",
     "align",
+    "align_many",
     "compare",
+    "compose",
     "load",
     "read",
     "read_lexicon",
     "save",
+    "to_gensim",
     "write",
 ]
 
@@ -44,11 +48,14 @@ _HOMES = {
     "LnmapError": "errors",
     "Model": "model",
     "align": "pipeline",
+    "align_many": "pivot",
     "compare": "evaluate",
+    "compose": "pivot",
     "load": "folder",
     "read": "io",
     "read_lexicon": "io",
     "save": "folder",
+    "to_gensim": "io",
     "write": "io",
 }
 _MODULES = ("data", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve")

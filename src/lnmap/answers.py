@@ -19,6 +19,7 @@ class Candidate:
 class Translation:
     """The answer to one word: candidates best first, or the nearest spellings when the word is unknown.
 
+    :param subwords: the word is not in the vocabulary and was translated by the vectors of its subwords.
     :param withheld: candidates whose confidence was below the least that was asked for.
     """
 
@@ -26,10 +27,11 @@ class Translation:
     candidates: tuple[Candidate, ...]
     spellings: tuple[str, ...] = ()
     withheld: tuple[Candidate, ...] = ()
+    subwords: bool = False
 
     @property
     def known(self) -> bool:
-        """Whether the word was in the vocabulary."""
+        """Whether the word could be looked up: in the vocabulary, or by its subwords."""
         return bool(self.candidates or self.withheld)
 
     @property
@@ -59,7 +61,8 @@ def is_sure(confidence: float | None, least: float | None) -> bool:
     return least is None or (confidence is not None and confidence >= least)
 
 
-def answer(word: str, found: tuple[Candidate, ...], least: float | None) -> Translation:
+def answer(word: str, found: tuple[Candidate, ...], least: float | None, subwords: bool = False) -> Translation:
     """Keep the candidates that are sure enough, and withhold the others."""
     sure = tuple(candidate for candidate in found if is_sure(candidate.confidence, least))
-    return Translation(word, sure, withheld=tuple(candidate for candidate in found if candidate not in sure))
+    unsure = tuple(candidate for candidate in found if candidate not in sure)
+    return Translation(word, sure, withheld=unsure, subwords=subwords)

@@ -8,6 +8,7 @@ LnmapError
 │   └── ModelError        a model folder
 ├── OutputError           a result cannot be written
 ├── TrainingError         training ran and gave nothing usable
+├── HubError              the Hub cannot be reached, or refuses
 └── MissingExtraError     an optional dependency is not installed
 
 Messages are one line: what was found, what was expected, what to do.
@@ -62,6 +63,12 @@ class TrainingError(LnmapError):
     """Training ran and gave nothing usable."""
 
     exit_code = 4
+
+
+class HubError(LnmapError):
+    """The Hub cannot be reached, does not have what was asked for, or refuses."""
+
+    exit_code = 6
 
 
 class MissingExtraError(LnmapError):

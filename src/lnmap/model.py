@@ -18,10 +18,12 @@ from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError
 from lnmap.evaluate import Evaluation, evaluate
 from lnmap.induce import Mode, RankBy, induce
+from lnmap.io import to_gensim
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import Alignment
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY, BilingualSpace, Criterion, Hits
+from lnmap.subwords import SpeltWords, find_subwords
 
 Side = Literal["source", "target"]
 Means = tuple[Tensor, Tensor]
@@ -59,6 +61,7 @@ class Model:
     :param log: the training log, one row an iteration.
     :param confidence: how far answers can be trusted, by direction (True: from target to source); None when the model
         was not calibrated.
+    :param subwords: where vectors of unknown words come from, by side; filled by `use_subwords`, or when first needed.
     """
 
     source: Embeddings
@@ -72,6 +75,7 @@ class Model:
     progress: Progress = field(default_factory=Silent)
     means: dict[bool, Means] = field(default_factory=dict)
     confidence: Confidences | None = None
+    subwords: dict[Side, SpeltWords | None] = field(default_factory=dict, repr=False)
     _spaces: dict[bool, BilingualSpace] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
@@ -107,6 +111,24 @@ class Model:
         for start in range(0, len(vectors), _BLOCK):
             yield self.map(vectors[start : start + _BLOCK], side, reverse)
 
+    def aligned(self, side: Side, reverse: bool = False) -> Embeddings:
+        """Give a vocabulary with its vectors in the shared space."""
+        vectors = torch.cat(list(self.mapped(side, reverse))).cpu().numpy()
+        return Embeddings(
+            list(self.side(side).words), vectors, {"aligned": side, "before": dict(self.side(side).origin)}
+        )
+
+    def to_gensim(self, reverse: bool = False) -> tuple[Any, Any]:
+        """Give both languages in the shared space as gensim KeyedVectors."""
+        return to_gensim(self.aligned("source", reverse)), to_gensim(self.aligned("target", reverse))
+
+    def use_subwords(self, side: Side, source: Any) -> None:
+        """Translate unknown words by subwords.
+
+        :param source: the fastText `.bin` that the side was read from, or gensim FastText vectors.
+        """
+        self.subwords[side] = SpeltWords(source, self.side(side))
+
     def space(self, reverse: bool = False) -> BilingualSpace:
         """Both vocabularies mapped, searched from the source side or, reversed, from the target side."""
         if reverse not in self._spaces and reverse and self.alignment.one_space:
@@ -132,26 +154,28 @@ class Model:
     ) -> list[Translation]:
         """Translate words; an unknown word gets no candidates but the nearest spellings.
 
+        Where the vocabulary came from a fastText `.bin` that is still there, or after `use_subwords`, an unknown word
+        is translated by the vectors of its subwords.
+
         :param min_confidence: withhold candidates of a lower confidence; a word may then have no translation.
         """
         _check_count(k)
         self._check_confidence(min_confidence)
         words = [words] if isinstance(words, str) else list(words)
         asked = self.side(self._sides(reverse)[0])
-        rows = [asked.find(word) for word in words]
-        known = [row for row in rows if row is not None]
-        if not known:
-            return [Translation(word, (), tuple(asked.spellings(word))) for word in words]
-        space = self.space(reverse)
-        queries = torch.tensor(known, device=self.device)
-        hits = space.search(space.source[queries], k, criterion)
-        answers = iter(self._candidates(hits, queries, reverse))
-        return [
-            Translation(word, (), tuple(asked.spellings(word)))
-            if row is None
-            else answer(word, next(answers), min_confidence)
-            for word, row in zip(words, rows, strict=True)
-        ]
+        rows = {word: row for word in words if (row := asked.find(word)) is not None}
+        spelt = self._spelt([word for word in words if word not in rows], reverse)
+        found: dict[str, Translation] = {}
+        if rows:
+            space = self.space(reverse)
+            queries = torch.tensor(list(rows.values()), device=self.device)
+            hits = space.search(space.source[queries], k, criterion)
+            candidates = self._candidates(hits, queries, reverse)
+            found = {word: answer(word, c, min_confidence) for word, c in zip(rows, candidates, strict=True)}
+        if spelt:
+            candidates = self.nearest(np.stack(list(spelt.values())), k, reverse, criterion)
+            found |= {word: answer(word, c, min_confidence, True) for word, c in zip(spelt, candidates, strict=True)}
+        return [found.get(word) or Translation(word, (), tuple(asked.spellings(word))) for word in words]
 
     def nearest(
         self, vectors: NDArray[np.float32], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
@@ -213,8 +237,34 @@ class Model:
 
         return save(self, folder)
 
+    def push_to_hub(self, repo: str, **options: Any) -> str:
+        """Publish the model and its card on the Hub (extra `hub`), and give its address; see `lnmap.hub.push`."""
+        from lnmap.hub import push
+
+        return push(self, repo, **options)
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, **options: Any) -> Model:
+        """Load a model from a folder or from the Hub.
+
+        :param name: a model folder, or a repository such as 'user/en-fr'.
+        :param options: `revision`, `token`, `cache`, `force` and `device`; see `lnmap.hub.pull`.
+        """
+        from lnmap.hub import from_pretrained
+
+        return from_pretrained(name, **options)
+
     def _sides(self, reverse: bool) -> tuple[Side, Side]:
         return ("target", "source") if reverse else ("source", "target")
+
+    def _spelt(self, words: list[str], reverse: bool) -> dict[str, NDArray[np.float32]]:
+        """Give vectors of unknown words by their spelling, where there are subwords for it."""
+        name = self._sides(reverse)[0]
+        if words and name not in self.subwords:
+            self.subwords[name] = find_subwords(self.side(name))
+        source = self.subwords.get(name)
+        vectors = {word: source.vector(word) for word in words} if source else {}
+        return {word: vector for word, vector in vectors.items() if vector is not None}
 
     def _candidates(self, hits: Hits, queries: Tensor, reverse: bool) -> list[tuple[Candidate, ...]]:
         words = self.side(self._sides(reverse)[1]).words

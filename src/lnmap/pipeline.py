@@ -23,10 +23,11 @@ from lnmap.io import read, read_lexicon
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
 from lnmap.methods import DEFAULT_METHOD, make_method
 from lnmap.methods.base import Checkpoint, Method, Run
-from lnmap.model import Model, as_tensor, pick_device
+from lnmap.model import Model, Side, as_tensor, pick_device
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY
 from lnmap.storage import locked
+from lnmap.subwords import is_subword_source
 from lnmap.version import __version__
 
 __all__ = ["Pairs", "align", "pick_device", "seed_pairs"]
@@ -72,7 +73,8 @@ def align(
     progress = progress or Silent()
     started = time.perf_counter()
     system = method if isinstance(method, Method) else make_method(method, profile, options)
-    source, target = (_vectors(side, policy, limit, progress) for side in (source, target))
+    given_sides: dict[Side, Any] = {"source": source, "target": target}
+    source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
     given = given_pairs(pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
     run = Run(seed, pick_device(device), one_way, memory, progress)
@@ -91,6 +93,9 @@ def align(
         info = _info(system, profile, source, target, run, time.perf_counter() - started)
         model = Model(source, target, alignment, lexicon, info, run.log, run.device, memory, progress)
         model.confidence = run.confidence
+        for side, vectors in given_sides.items():
+            if is_subword_source(vectors):
+                model.use_subwords(side, vectors)
         if out is not None:
             model_folder.write(model, Path(out))
             if isinstance(run.checkpoint, FolderCheckpoint):

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from lnmap.cli import about, isometry, serve, training, using
+from lnmap.cli import about, hub, isometry, pivot, serve, training, using
 from lnmap.cli.options import Debug, Quiet
 from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
@@ -31,6 +31,10 @@ for command in (
     using.induce,
     using.export,
     isometry.isometry,
+    pivot.align_many,
+    pivot.compose,
+    hub.push,
+    hub.pull,
     serve.serve,
     about.methods,
     about.info,

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
 
 def translation_dict(answer: Translation) -> dict[str, Any]:
     """Give one translation under stable names."""
-    found = {
+    found: dict[str, Any] = {
         "word": answer.query,
         "known": answer.known,
         "translations": [candidate_dict(candidate) for candidate in answer.candidates],
     }
+    if answer.subwords:
+        found["subwords"] = True
     if answer.no_translation:
         return {**found, "no_translation": True, "withheld": [candidate_dict(c) for c in answer.withheld]}
     return found if answer.known else {**found, "spellings": list(answer.spellings)}
@@ -41,6 +43,8 @@ def show_translations(answers: Sequence[Translation]) -> None:
         if not answer.known:
             near = f"; perhaps {', '.join(answer.spellings)}?" if answer.spellings else ""
             found = f"not in the vocabulary{near}"
+        if answer.subwords:
+            found += "  (by its subwords)"
         console.result(f"{answer.query:<{width}}  {found}")
 
 

@@ -50,6 +50,12 @@ def translate(
     reverse: Reverse = False,
     criterion: Criterion = "csls",
     min_confidence: MinConfidence = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.bin", help="fastText model the language was read from, for words outside the vocabulary."
+        ),
+    ] = None,
     device: Device = "cpu",
     as_json: Json = False,
     quiet: Quiet = False,
@@ -63,12 +69,16 @@ def translate(
     the probability that the word is right. With --min-confidence a word whose
     candidates are all less sure is answered with "no translation".
 
-    The exit code is 1 when none of the words is in the vocabulary.
+    A word outside the vocabulary is translated by its subwords where the
+    vectors came from a fastText .bin that is still in its place, or is given
+    with --vectors. The exit code is 1 when none of the words is known.
     """
     from lnmap.retrieve import CRITERIA
 
     choose("criterion", criterion, CRITERIA)
     model = load_model(folder, device)
+    if vectors is not None:
+        model.use_subwords("target" if reverse else "source", vectors)
     asked = [word for given in words for word in (_lines() if given == "-" else [given])]
     if not asked:
         raise InputError("there is no word to translate; give words, or one a line on stdin")

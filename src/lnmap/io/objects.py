@@ -10,7 +10,7 @@ import numpy as np
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, MissingExtraError, VectorFileError
 from lnmap.io.collect import Collector, Matrix, drop_not_finite
-from lnmap.io.options import ReadOptions
+from lnmap.io.options import ReadOptions, resolve
 
 
 class _HoldingSink:
@@ -39,13 +39,24 @@ def apply(words: Any, vectors: Any, options: ReadOptions, origin: dict[str, Any]
 
 
 def from_gensim(vectors: Any, options: ReadOptions) -> Embeddings:
-    """Take the words and vectors of a gensim KeyedVectors."""
+    """Take the words and vectors of a gensim KeyedVectors, or of a model that holds them."""
+    vectors = getattr(vectors, "wv", vectors)
     return apply(vectors.index_to_key, vectors.vectors, options, {"path": None, "format": type(vectors).__name__})
 
 
 def is_gensim(source: object) -> bool:
     """Say whether an object holds words and vectors the way gensim does."""
-    return hasattr(source, "index_to_key") and hasattr(source, "vectors")
+    keyed = getattr(source, "wv", source)
+    return hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors")
+
+
+def as_embeddings(source: Any) -> Embeddings:
+    """Take Embeddings, or gensim KeyedVectors with their words as they stand."""
+    if isinstance(source, Embeddings):
+        return source
+    if not is_gensim(source):
+        raise InputError(f"cannot take word vectors from {type(source).__name__}; give Embeddings or KeyedVectors")
+    return from_gensim(source, resolve("vecmap", None))
 
 
 def to_gensim(embeddings: Embeddings) -> Any:

@@ -18,6 +18,7 @@ from lnmap.embeddings import Embeddings
 from lnmap.errors import OptionError, OutputError
 from lnmap.io.collect import Matrix
 from lnmap.io.formats import binary_rows, text_rows
+from lnmap.io.objects import as_embeddings
 from lnmap.io.store import StoreWriter, refuse_existing, save_store
 from lnmap.storage import atomic_file, atomic_folder, writing
 
@@ -28,11 +29,13 @@ FORMATS: tuple[Format, ...] = ("vec", "bin", "store", "npz")
 _BLOCK = 4096
 
 
-def write(embeddings: Embeddings, path: str | Path, format: Format = "vec") -> None:
-    """Write embeddings as word2vec text (`vec`), word2vec binary (`bin`), a `store` folder or numpy archive (`npz`).
+def write(embeddings: Any, path: str | Path, format: Format = "vec") -> None:
+    """Write embeddings or gensim KeyedVectors.
 
+    As word2vec text (`vec`), word2vec binary (`bin`), a `store` folder or numpy archive (`npz`).
     A name that ends in `.gz`, `.bz2` or `.xz` is compressed.
     """
+    embeddings = as_embeddings(embeddings)
     if format == "store":
         save_store(embeddings, path)
         return

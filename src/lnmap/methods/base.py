@@ -149,6 +149,7 @@ class Method(ABC):
     citation: ClassVar[str]
     supervision: ClassVar[Supervision] = "seed"
     orthogonal: ClassVar[bool] = False
+    keeps_target: ClassVar[bool] = False  # the target's vectors stay as they are, but for normalising
     checkpoints: ClassVar[bool] = False
     Options: ClassVar[type[Any]]  # a dataclass derived from methods.options.Options
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}

@@ -55,6 +55,7 @@ class Bliss(Method):
     title = "Semi-supervised alignment with weak orthogonality, BLISS(R)"
     citation = "Patra et al. 2019, ACL"
     supervision = "seed + unaligned words"
+    keeps_target = True
     Options = BlissOptions
     profiles = {
         "original": {

@@ -29,6 +29,7 @@ class Muse(Method):
     title = "Iterative Procrustes refinement (MUSE, supervised)"
     citation = "Conneau et al. 2018, ICLR"
     orthogonal = True
+    keeps_target = True
     Options = MuseOptions
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:

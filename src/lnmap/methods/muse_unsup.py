@@ -40,6 +40,7 @@ class MuseUnsup(Method):
     citation = "Conneau et al. 2018, ICLR"
     supervision = "none"
     orthogonal = True
+    keeps_target = True
     Options = MuseUnsupOptions
     profiles = {
         "original": {

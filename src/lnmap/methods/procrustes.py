@@ -37,6 +37,7 @@ class Procrustes(Method):
     title = "Orthogonal Procrustes"
     citation = "Xing et al. 2015, NAACL; Smith et al. 2017, ICLR"
     orthogonal = True
+    keeps_target = True
     Options = ProcrustesOptions
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:

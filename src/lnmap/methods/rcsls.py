@@ -46,6 +46,7 @@ class Rcsls(Method):
     name = "rcsls"
     title = "Relaxed CSLS (RCSLS)"
     citation = "Joulin et al. 2018, EMNLP"
+    keeps_target = True
     Options = RcslsOptions
     profiles = {"original": {"normalize": "unit", "step": 25.0}}
 

@@ -87,6 +87,7 @@ class Artetxe2017(Method):
     citation = "Artetxe et al. 2017, ACL"
     supervision = "seed + unaligned words"
     orthogonal = True
+    keeps_target = True
     Options = Acl2017Options
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
