@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -51,6 +53,15 @@ def test_bad_input_is_one_line(model_folder, tmp_path, capsys, arguments, messag
     assert err.startswith("error: ")
     assert message in err
     assert "\n" not in err
+
+
+def test_a_missing_package_is_named():
+    program = "import sys; sys.modules['fastapi'] = None; from lnmap.cli import main; sys.exit(main(['serve', 'x']))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == 5
+    assert result.stderr.strip() == (
+        "error: lnmap serve needs the package 'fastapi'; install it with: pip install 'lnmap[serve]'"
+    )
 
 
 def test_port_in_use_is_said_before_any_model_is_loaded(server, capsys, tmp_path):
