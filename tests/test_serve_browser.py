@@ -21,6 +21,7 @@ from serving import Server, small_model
 
 playwright_api = pytest.importorskip("playwright.sync_api", reason="the page is tested with the package playwright")
 expect = playwright_api.expect
+expect.set_options(timeout=15_000)
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(
