@@ -13,7 +13,7 @@ import lnmap
 from lnmap.cli import app
 
 ROOT = Path(__file__).parents[1]
-DOCS = ("index", "getting-started", "tutorial", "command-line", "confidence", "isometry", "serve")
+DOCS = ("index", "getting-started", "tutorial", "command-line", "confidence", "isometry", "serve", "data")
 PAGES = [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in DOCS)]
 README = PAGES[0].read_text(encoding="utf-8")
 
@@ -25,6 +25,13 @@ def commands(page: Path) -> list[str]:
     return [part for part in parts if part.startswith("lnmap ")]
 
 
+def understand(command, name: str, arguments: list[str]) -> None:
+    """Raise when an option or subcommand is unknown, or something is missing."""
+    command.make_context(name, list(arguments))
+    if hasattr(command, "commands"):
+        understand(command.commands[arguments[0]], arguments[0], arguments[1:])
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_are_understood(page):
     program = get_command(app)
@@ -32,7 +39,7 @@ def test_commands_are_understood(page):
     assert len(found) > 1
     for command in found:
         _, name, *arguments = shlex.split(command, comments=True)
-        program.commands[name].make_context(name, arguments)  # raises when an option is unknown or missing
+        understand(program.commands[name], name, arguments)
 
 
 def test_first_example_prints_what_the_readme_says(capsys):

@@ -27,6 +27,7 @@ PARTS = {
     "lexicon": "errors embeddings",
     "io": "errors version progress storage embeddings lexicon",
     "data": "errors progress storage embeddings lexicon io",
+    "catalogue": "errors version progress storage embeddings lexicon io",
     "normalize": "errors embeddings",
     "retrieve": "errors progress normalize",
     "confidence": "errors normalize retrieve",
@@ -168,7 +169,7 @@ def test_import_without_optional_packages():
 
         sys.meta_path.insert(0, Blocked())
         import lnmap
-        from lnmap import data, evaluate, experiments, io, methods, pipeline
+        from lnmap import catalogue, data, evaluate, experiments, io, methods, pipeline
         print(len(lnmap.__all__))
     """
     result = subprocess.run(

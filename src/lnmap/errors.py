@@ -5,9 +5,11 @@ LnmapError
 │   ├── VectorFileError   a file of word vectors
 │   ├── LexiconError      a dictionary, or a seed rule applied to it
 │   ├── OptionError       an option's name or value
-│   └── ModelError        a model folder
+│   ├── ModelError        a model folder
+│   └── CatalogueError    a benchmark: unknown, or not on this machine yet
 ├── OutputError           a result cannot be written
 ├── TrainingError         training ran and gave nothing usable
+├── DownloadError         data cannot be fetched
 ├── HubError              the Hub cannot be reached, or refuses
 └── MissingExtraError     an optional dependency is not installed
 
@@ -53,6 +55,10 @@ class ModelError(InputError):
     """A model folder is missing, broken or of another version."""
 
 
+class CatalogueError(InputError):
+    """A benchmark or pair does not exist, or its files are not on this machine."""
+
+
 class OutputError(LnmapError):
     """A result cannot be written."""
 
@@ -63,6 +69,12 @@ class TrainingError(LnmapError):
     """Training ran and gave nothing usable."""
 
     exit_code = 4
+
+
+class DownloadError(LnmapError):
+    """Data cannot be fetched, or are not what they should be."""
+
+    exit_code = 6
 
 
 class HubError(LnmapError):

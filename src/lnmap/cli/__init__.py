@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from lnmap.cli import about, hub, isometry, pivot, serve, training, using
+from lnmap.cli import about, data, hub, isometry, pivot, serve, training, using
 from lnmap.cli.options import Debug, Quiet
 from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
@@ -40,6 +40,7 @@ for command in (
     about.info,
 ):
     app.command()(command)
+app.add_typer(data.app, name="data")
 
 
 def _print_version(value: bool) -> None:
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code.
 
     0 done, 1 no word known, 2 wrong input or usage, 3 output cannot be written, 4 training failed or memory ran out,
-    5 an optional package is missing, 70 a bug, 130 interrupted.
+    5 an optional package is missing, 6 data cannot be fetched, 70 a bug, 130 interrupted.
     """
     console.reset()
     for stream in (sys.stdout, sys.stderr):
@@ -107,7 +108,9 @@ def _explain(error: BaseException) -> int:
         path = context.command_path if context is not None else "lnmap"
         return console.fail(f"{error.format_message()} See: {path} --help", 2)  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        return console.fail("interrupted; an align command continues where it was when it is repeated", _INTERRUPTED)
+        return console.fail(
+            "interrupted; align and data get continue where they were when they are repeated", _INTERRUPTED
+        )
     if isinstance(error, BrokenPipeError):  # whoever read the output has had enough
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

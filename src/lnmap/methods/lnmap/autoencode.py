@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
 from lnmap.methods.base import Run
-from lnmap.methods.lnmap.graph import Repeated, join
+from lnmap.methods.lnmap.batches import Batches
+from lnmap.methods.lnmap.cuda.kernels import available
+from lnmap.methods.lnmap.cuda.steps import AutoencoderStep
+from lnmap.methods.lnmap.graph import Repeated
 from lnmap.methods.lnmap.losses import squared_error
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Networks
 from lnmap.methods.lnmap.optim import Adam
@@ -21,63 +22,63 @@ def train_autoencoders(
     """Train both autoencoders side by side; an epoch is as long as the larger vocabulary needs."""
     vectors = x[: options.ae_words], y[: options.ae_words]
     draws = options.ae_draws or max(len(v) for v in vectors)
-    batches = [_Batches(v, draws, options) for v in vectors]
-    steps, state = [], []
+    size = min(options.ae_batch, draws)
+    steps = -(-draws // size)  # the last batch is filled up
+    epochs = max(options.ae_epochs, -(-options.ae_least // steps))
     nets.train()
-    for (encoder, decoder), adam, batch in zip(nets.autoencoders(), adams, batches, strict=True):
-        steps.append(_step(encoder, decoder, adam, batch, options))
-        state += [*adam.params, *adam.tensors().values(), batch.cursor]
-    epochs = max(options.ae_epochs, -(-options.ae_least // batches[0].steps))
     if epochs:
-        repeated = Repeated(steps, state, x.device)
+        make = AutoencoderStep if available(x.device) else _Step
+        batches = [Batches(steps * size, size, x.device) for _ in vectors]
+        both = [
+            make(*pair, adam, v, batch, options)
+            for pair, adam, v, batch in zip(nets.autoencoders(), adams, vectors, batches, strict=True)
+        ]
+        repeated = Repeated([one.run for one in both], [t for one in both for t in one.state()], x.device)
         with run.progress.task("autoencoders", epochs) as task:
             for _ in range(epochs):
-                for batch in batches:
-                    batch.shuffle()
-                for _ in range(batches[0].steps):
+                for v, batch in zip(vectors, batches, strict=True):
+                    batch.begin(_order(len(v), steps * size, bool(options.ae_draws), x.device))
+                for _ in range(steps):
                     repeated.run()
                 task.advance()
+        for one in both:
+            one.finish()
     nets.eval()
     errors = [_error(*pair, v) for pair, v in zip(nets.autoencoders(), vectors, strict=True)]
     run.record(stage="autoencoders", source_loss=errors[0], target_loss=errors[1])
 
 
-class _Batches:
-    """Rows in random order, taken a batch at a time by a cursor on the device."""
-
-    def __init__(self, vectors: Tensor, draws: int, options: LNMapOptions) -> None:
-        self.vectors, self.replace = vectors, bool(options.ae_draws)
-        self.size = min(options.ae_batch, draws)
-        self.steps = -(-draws // self.size)
-        self.cursor = torch.zeros((), dtype=torch.long, device=vectors.device)
-        self.window = torch.arange(self.size, device=vectors.device)
-        self.order = torch.zeros(self.steps * self.size, dtype=torch.long, device=vectors.device)
-
-    def shuffle(self) -> None:
-        """Draw the order of an epoch: with replacement, or every word once and more draws to fill it up."""
-        n, device = len(self.vectors), self.vectors.device
-        order = torch.randint(n, self.order.shape, device=device)
-        if not self.replace:
-            order[:n] = torch.randperm(n, device=device)[: len(order)]
-        self.order.copy_(order)
-        self.cursor.zero_()
-
-    def next(self) -> Tensor:
-        """Give the next batch (b, d)."""
-        rows = self.order.index_select(0, self.window + self.cursor)
-        self.cursor += self.size
-        return self.vectors.index_select(0, rows)
+def _order(words: int, length: int, replace: bool, device: torch.device) -> Tensor:
+    """Draw the order of an epoch: with replacement, or every word once and more draws to fill it up."""
+    order = torch.randint(words, (length,), device=device)
+    if not replace:
+        order[:words] = torch.randperm(words, device=device)[:length]
+    return order
 
 
-def _step(encoder: Encoder, decoder: Decoder, adam: Adam, batch: _Batches, options: LNMapOptions) -> Callable[[], None]:
-    def step() -> None:
-        x = batch.next()
-        adam.zero()
-        squared_error(decoder(encoder(x)), x, options.reduction).backward()
-        join(x.device)
-        adam.step()
+class _Step:
+    """Trains one language's autoencoder on batches of its vectors (n, d), by automatic differentiation."""
 
-    return step
+    def __init__(
+        self, encoder: Encoder, decoder: Decoder, adam: Adam, vectors: Tensor, batches: Batches, options: LNMapOptions
+    ) -> None:
+        self.encoder, self.decoder, self.adam = encoder, decoder, adam
+        self.vectors, self.batches, self.reduction = vectors, batches, options.reduction
+
+    def run(self) -> None:
+        """Train on the next batch."""
+        x = self.vectors.index_select(0, self.batches.rows())
+        self.adam.zero()
+        squared_error(self.decoder(self.encoder(x)), x, self.reduction).backward()
+        self.adam.step()
+        self.batches.advance()
+
+    def state(self) -> list[Tensor]:
+        """All that a step changes."""
+        return [*self.adam.params, *self.adam.tensors().values(), self.batches.place]
+
+    def finish(self) -> None:
+        """Nothing is left to do."""
 
 
 @torch.no_grad()

@@ -1,70 +1,44 @@
 """Thousands of small training steps without waiting for the host.
 
-At batch 128 a step is a chain of some eighty kernels of a few microseconds: launching them one by one takes longer than
-running them. On CUDA a step is therefore captured once as a graph and replayed, and the weight gradients, which nothing
-in the step waits for, run on a second stream. Elsewhere the step simply runs.
+At batch 128 a step is a chain of some forty kernels of a few microseconds: launching them one by one takes longer than
+running them. On CUDA a step is therefore captured once as a graph and replayed, with what nothing in the chain waits
+for on streams beside it. Elsewhere the step simply runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 _WARM_UP = 3  # runs before a capture, so that libraries and optimisers allocate what they keep
 
 
-class Linear(nn.Linear):
-    """A linear layer; while a graph is captured its weight gradient leaves the chain of activations."""
+class Beside:
+    """Two streams for work that nothing in the main chain of a step waits for.
 
-    def forward(self, x: Tensor) -> Tensor:
-        """X W^T + b."""
-        if x.is_cuda and torch.is_grad_enabled() and torch.cuda.is_current_stream_capturing():
-            return _SideLinear.apply(x, self.weight, self.bias)
-        return super().forward(x)
+    Everything it touches must stay allocated: the allocator knows of one stream only.
+    """
 
+    def __init__(self, device: torch.device) -> None:
+        self.streams = [torch.cuda.Stream(device) for _ in range(2)]
+        self.busy: set[int] = set()
 
-class _SideLinear(torch.autograd.Function):
-    """Add weight and bias gradients into `.grad` on the side stream; only the input's gradient is returned."""
+    @contextmanager
+    def start(self, which: int = 0) -> Iterator[None]:
+        """Run what follows beside the chain, after all that the chain has done so far."""
+        self.busy.add(which)
+        self.streams[which].wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.streams[which]):
+            yield
 
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        ctx.save_for_backward(x)
-        ctx.weight, ctx.bias = weight, bias
-        return nn.functional.linear(x, weight, bias)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, None, None]:
-        (x,) = ctx.saved_tensors
-        if ctx.weight.requires_grad:
-            side = _side_stream(grad.device)
-            side.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(side):
-                ctx.weight.grad.addmm_(grad.T, x)
-                if ctx.bias is not None:
-                    ctx.bias.grad.add_(grad.sum(dim=0))
-            for tensor in (grad, x):
-                tensor.record_stream(side)  # not to be reused while the side stream reads it
-        return grad @ ctx.weight if ctx.needs_input_grad[0] else None, None, None
-
-
-_SIDE: dict[int, torch.cuda.Stream] = {}
-
-
-def _side_stream(device: torch.device) -> torch.cuda.Stream:
-    """Give the companion of the stream in use."""
-    key = torch.cuda.current_stream(device).cuda_stream
-    if key not in _SIDE:
-        _SIDE[key] = torch.cuda.Stream(device)
-    return _SIDE[key]
-
-
-def join(device: torch.device) -> None:
-    """Wait for the weight gradients, before an optimiser reads them."""
-    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
-        torch.cuda.current_stream().wait_stream(_side_stream(device))
+    def join(self) -> None:
+        """Let the chain wait for all that was started."""
+        for which in self.busy:
+            torch.cuda.current_stream().wait_stream(self.streams[which])
+        self.busy.clear()
 
 
 class Repeated:

@@ -39,54 +39,16 @@ def squared_error(found: Tensor, wanted: Tensor, reduction: str) -> Tensor:
     return loss if reduction == "mean" else loss * found.shape[1]
 
 
-class Chain(NamedTuple):
-    """What a batch of source vectors becomes: z_x -> M(z_x) -> N(M(z_x)) -> D_x(N(M(z_x)))."""
-
-    z_x: Tensor  # (b, c)
-    there: Tensor  # (b, c), to be z_y
-    back: Tensor  # (b, c), to be z_x
-    x_hat: Tensor  # (b, d), to be x
-
-
-def run_chain(nets: Networks, x: Tensor) -> Chain:
-    """Pass source vectors (b, d) there and back."""
+def mapping_losses(nets: Networks, x: Tensor, z_y: Tensor, reduction: str) -> Losses:
+    """Eq. 8-10 for pairs (x, z_y)."""
     z_x = nets.encoder_x(x)
     there = nets.mapper_m(z_x)
     back = nets.mapper_n(there)
-    return Chain(z_x, there, back, nets.decoder_x(back))
-
-
-def mapping_losses(nets: Networks, x: Tensor, z_y: Tensor, reduction: str) -> Losses:
-    """Eq. 8-10 for pairs (x, z_y)."""
-    chain = run_chain(nets, x)
     return Losses(
-        squared_error(chain.there, z_y, reduction),
-        squared_error(chain.back, chain.z_x, reduction),
-        squared_error(chain.x_hat, x, reduction),
+        squared_error(there, z_y, reduction),
+        squared_error(back, z_x, reduction),
+        squared_error(nets.decoder_x(back), x, reduction),
     )
-
-
-def backward_total(chain: Chain, x: Tensor, z_y: Tensor, options: LNMapOptions) -> None:
-    """Differentiate the total loss from its gradient at the chain's outputs.
-
-    The same as `total(...).backward()` without computing the loss: a third of the operations around it, which is what
-    counts where a step is bound by their number.
-    """
-    outputs, slopes = [chain.there], [_slope(chain.there, z_y, 1.0, options.reduction)]
-    if options.back_translation:
-        slope = _slope(chain.back, chain.z_x, options.back_translation, options.reduction)
-        outputs += [chain.back, chain.z_x]
-        slopes += [slope, -slope]
-    if options.reconstruction:
-        outputs.append(chain.x_hat)
-        slopes.append(_slope(chain.x_hat, x, options.reconstruction, options.reduction))
-    torch.autograd.backward(outputs, slopes)
-
-
-def _slope(found: Tensor, wanted: Tensor, weight: float, reduction: str) -> Tensor:
-    """Gradient of a weighted squared error with respect to `found`."""
-    count = found.numel() if reduction == "mean" else len(found)
-    return (found.detach() - wanted.detach()).mul_(2 * weight / count)
 
 
 def ranking_loss(query: Tensor, wanted: Tensor, negatives: Tensor, temperature: float) -> Tensor:

@@ -8,8 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from lnmap.methods.base import Run
-from lnmap.methods.lnmap.graph import Repeated, join
-from lnmap.methods.lnmap.losses import Losses, backward_total, mapping_losses, run_chain
+from lnmap.methods.lnmap.batches import Batches
+from lnmap.methods.lnmap.cuda.kernels import available
+from lnmap.methods.lnmap.cuda.steps import JointStep
+from lnmap.methods.lnmap.graph import Repeated
+from lnmap.methods.lnmap.losses import Losses, mapping_losses
 from lnmap.methods.lnmap.networks import Networks, in_blocks
 from lnmap.methods.lnmap.optim import OPTIMIZERS, Adam, Optimizer
 from lnmap.methods.lnmap.options import LNMapOptions
@@ -35,22 +38,29 @@ class Mapping:
         self.nets.train()
         self.adam.set_rate(options.encoder_rate * scale)
         self.optimizer.set_rate(options.mapper_rate * scale)
-        batches = _Batches(x, in_blocks(self.nets.encode_target, y), options.epochs)
-        size = min(options.batch, len(x))
-        full, rest = divmod(len(x), size)
-        state = [*self.adam.params, *self.optimizer.params, batches.cursor, *self._tensors().values()]
-        whole = Repeated([self._step(batches, size)], state, x.device)
-        last = Repeated([self._step(batches, rest)], state, x.device) if rest else None
+        batches = Batches(len(x), min(options.batch, len(x)), x.device)
+        codes = in_blocks(self.nets.encode_target, y)
+        step = self._step()(self.nets, (self.adam, self.optimizer), x, codes, batches, options)
+        whole = Repeated([step.run], step.state(), x.device)
+        rest = Repeated([lambda: step.run(whole=False)], step.state(), x.device) if batches.left else None
         with run.progress.task("mapping", options.epochs) as task:
             for epoch in range(options.epochs):
                 self._decay(epoch, scale)
+                batches.begin(torch.randperm(len(x), device=x.device))
                 if epoch and self.noisy_targets:
-                    batches.z_y.copy_(in_blocks(self.nets.encode_target, y))
-                for _ in range(full):
+                    step.set_codes(in_blocks(self.nets.encode_target, y))
+                for _ in range(batches.full):
                     whole.run()
-                if last is not None:
-                    last.run()
+                if rest is not None:
+                    rest.run()
                 task.advance()
+        step.finish()
+
+    def _step(self) -> type[_Joint | _Successive | JointStep]:
+        """Choose how a step is made."""
+        if self.options.updates == "successive":
+            return _Successive
+        return JointStep if available(self.adam.params[0].device) else _Joint
 
     @property
     def noisy_targets(self) -> bool:
@@ -78,58 +88,63 @@ class Mapping:
         named = {f"adam.{name}": t for name, t in self.adam.tensors().items()}
         return named | {f"mapper.{name}": t for name, t in self.optimizer.tensors().items()}
 
-    def _zero(self) -> None:
-        self.adam.zero()
-        self.optimizer.zero()
-
     def _decay(self, epoch: int, scale: float) -> None:
         every = self.options.decay_epochs
         if every and epoch % every == 0:
             self.optimizer.set_rate(self.options.mapper_rate * scale * 0.1 ** (epoch // every))
 
-    def _step(self, batches: _Batches, size: int) -> Callable[[], None]:
-        """One joint step on the total loss, or three successive ones as Algorithm 1 prints them."""
-        options, nets = self.options, self.nets
-        window = torch.arange(size, device=batches.x.device)
 
-        def joint() -> None:
-            x, z_y = batches.next(window)
-            self._zero()
-            backward_total(run_chain(nets, x), x, z_y, options)
-            join(x.device)
-            self.adam.step()
-            self.optimizer.step()
+class _Joint:
+    """One step on the total loss (Eq. 11), by automatic differentiation."""
 
-        def update(loss: Callable[[Losses], Tensor], optimizers: tuple[Optimizer, ...], x: Tensor, z_y: Tensor) -> None:
-            self._zero()
-            loss(mapping_losses(nets, x, z_y, options.reduction)).backward()
-            join(x.device)
-            for optimizer in optimizers:
-                optimizer.step()
+    def __init__(
+        self,
+        nets: Networks,
+        optimizers: tuple[Adam, Optimizer],
+        x: Tensor,
+        codes: Tensor,
+        batches: Batches,
+        options: LNMapOptions,
+    ) -> None:
+        self.nets, self.optimizers, self.x, self.codes = nets, optimizers, x, codes
+        self.batches, self.options = batches, options
 
-        def successive() -> None:
-            x, z_y = batches.next(window)
-            update(lambda losses: losses.mapping, (self.adam, self.optimizer), x, z_y)
-            if options.back_translation:
-                weight = options.back_translation
-                update(lambda losses: weight * losses.back_translation, (self.optimizer,), x, z_y)
-            if options.reconstruction:
-                weight = options.reconstruction
-                update(lambda losses: weight * losses.reconstruction, (self.adam, self.optimizer), x, z_y)
+    def set_codes(self, codes: Tensor) -> None:
+        """Change the targets' codes (k, c)."""
+        self.codes.copy_(codes)
 
-        return joint if options.updates == "joint" else successive
+    def run(self, whole: bool = True) -> None:
+        """Train on the next batch, or on what is left over."""
+        rows = self.batches.rows() if whole else self.batches.rest_rows()
+        self._train(self.x.index_select(0, rows), self.codes.index_select(0, rows))
+        self.batches.advance()
+
+    def _train(self, x: Tensor, z_y: Tensor) -> None:
+        self._update(lambda losses: losses.total(self.options), self.optimizers, x, z_y)
+
+    def _update(self, loss: Callable[[Losses], Tensor], which: tuple[Optimizer, ...], x: Tensor, z_y: Tensor) -> None:
+        for optimizer in self.optimizers:
+            optimizer.zero()
+        loss(mapping_losses(self.nets, x, z_y, self.options.reduction)).backward()
+        for optimizer in which:
+            optimizer.step()
+
+    def state(self) -> list[Tensor]:
+        """All that a step changes."""
+        tensors = [t for optimizer in self.optimizers for t in (*optimizer.params, *optimizer.tensors().values())]
+        return [*tensors, self.batches.place]
+
+    def finish(self) -> None:
+        """Nothing is left to do."""
 
 
-class _Batches:
-    """Pairs in a new random order each epoch; all epochs are drawn at once, so that no step waits for the host."""
+class _Successive(_Joint):
+    """Three successive steps, one a loss, as Algorithm 1 prints them."""
 
-    def __init__(self, x: Tensor, z_y: Tensor, epochs: int) -> None:
-        self.x, self.z_y = x, z_y
-        self.order = torch.rand(epochs, len(x), device=x.device).argsort(dim=1).flatten()
-        self.cursor = torch.zeros((), dtype=torch.long, device=x.device)
-
-    def next(self, window: Tensor) -> tuple[Tensor, Tensor]:
-        """Give the next pairs: (b, d) and (b, c)."""
-        rows = self.order.index_select(0, window + self.cursor)
-        self.cursor += len(window)
-        return self.x.index_select(0, rows), self.z_y.index_select(0, rows)
+    def _train(self, x: Tensor, z_y: Tensor) -> None:
+        back, reconstruct = self.options.back_translation, self.options.reconstruction
+        self._update(lambda losses: losses.mapping, self.optimizers, x, z_y)
+        if back:
+            self._update(lambda losses: back * losses.back_translation, self.optimizers[1:], x, z_y)
+        if reconstruct:
+            self._update(lambda losses: reconstruct * losses.reconstruction, self.optimizers, x, z_y)

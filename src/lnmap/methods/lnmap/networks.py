@@ -11,7 +11,6 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from lnmap.methods.lnmap.graph import Linear
 from lnmap.methods.lnmap.options import LNMapOptions
 
 
@@ -48,12 +47,12 @@ class Mapper(nn.Module):
         super().__init__()
         c, hidden = options.code, options.mapper_hidden
         if options.mapper == "nonlinear":
-            first, last = Linear(c, hidden), Linear(hidden, c)
+            first, last = nn.Linear(c, hidden), nn.Linear(hidden, c)
             nn.init.eye_(first.weight)
             nn.init.eye_(last.weight)
             self.layers = nn.Sequential(first, *_dropout(options.mapper_dropout), nn.Tanh(), last)
         else:
-            only = Linear(c, c, bias=False)
+            only = nn.Linear(c, c, bias=False)
             nn.init.eye_(only.weight)
             self.layers = nn.Sequential(only)
 
@@ -124,9 +123,9 @@ class Layers(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, options: LNMapOptions) -> None:
         super().__init__()
-        self.first = Linear(inputs, options.hidden)
-        self.second = Linear(options.hidden, options.hidden)
-        self.last = Linear(options.hidden, outputs)
+        self.first = nn.Linear(inputs, options.hidden)
+        self.second = nn.Linear(options.hidden, options.hidden)
+        self.last = nn.Linear(options.hidden, outputs)
         self.phi = nn.PReLU()
         self.drop = nn.Dropout(options.dropout) if options.dropout else nn.Identity()
 
@@ -138,7 +137,7 @@ class Layers(nn.Module):
 
 
 def _layers(inputs: int, outputs: int, options: LNMapOptions) -> nn.Module:
-    return Linear(inputs, outputs) if options.autoencoder == "linear" else Layers(inputs, outputs, options)
+    return nn.Linear(inputs, outputs) if options.autoencoder == "linear" else Layers(inputs, outputs, options)
 
 
 def _dropout(rate: float) -> list[nn.Module]:

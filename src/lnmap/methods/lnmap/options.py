@@ -61,6 +61,7 @@ class LNMapOptions(Options):
     pool: int = option(15_000, "most frequent words that compete in that search", low=1)
     rank_by: str = option("csls", "score that orders induced pairs", choices=("csls", "cosine"))
     least: float = option(0.1, "CSLS an induced pair must have to be used; -2 for any", low=-2)
+    noisy_induction: bool = option(False, "keep dropout on while pairs are induced, as the released code does")
     keep_duplicates: bool = option(False, "count a pair twice that is both in the seed and induced")
     tolerance: float = option(1e-6, "stop when the mean similarity changes by less; 0 runs all iterations", low=0)
     warm_start: bool = option(False, "start the second direction from what the first one left behind")

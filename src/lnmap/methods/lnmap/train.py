@@ -222,7 +222,7 @@ class Trainer:
 
     def _induce(self, way: Direction) -> Induced:
         """Step 3.ii: mutual CSLS neighbours among the K most frequent words of the two languages."""
-        options, nets = self.options, way.nets.eval()
+        options, nets = self.options, way.nets.train(self.options.noisy_induction)
         source = in_blocks(nets.translate, way.x[: options.pool])
         target = in_blocks(nets.encode_target, way.y[: options.pool])
         return induce(

@@ -1,0 +1,6 @@
+"""The training steps of LNMap on a CUDA device, written out kernel by kernel.
+
+At batch 128 a step is bound by the number and the latency of its operations, not by their size. Here everything between
+two matrix products is one kernel, products are in bfloat16 with dimensions padded to whole 16 bytes, biases are
+one more column of their matrix, and one kernel updates all parameters, which stay in float32.
+"""
