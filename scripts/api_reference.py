@@ -66,13 +66,18 @@ def signature(thing: object) -> str:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
         return ""
-    text = re.sub(r"<factory>|<function [^>]*>|<object [^>]*>", "...", str(found))
+    text = plain(str(found))
     if len(text) < 90:
         return text
-    parameters = [re.sub(r"<[^>]*>", "...", str(parameter)) for parameter in found.parameters.values()]
+    parameters = [plain(str(parameter)) for parameter in found.parameters.values()]
     returns = f" -> {found.return_annotation}" if found.return_annotation is not inspect.Signature.empty else ""
     lines = "".join(f"    {parameter},\n" for parameter in parameters if not parameter.startswith("_"))
     return f"(\n{lines}){returns}"
+
+
+def plain(text: str) -> str:
+    """Take the quotes off annotations, and write defaults that are objects as dots."""
+    return re.sub(r"<[^>]*>", "...", re.sub(r"(: |-> )'([^']*)'", r"\1\2", text))
 
 
 def prose(thing: object) -> str:

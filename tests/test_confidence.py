@@ -92,6 +92,7 @@ def test_features_by_hand():
             back = csls[s, t] - max(csls[u, t] for u in range(30) if u != s)
             wanted = [csls[s, t], max(ahead, 0), min(ahead, 0), max(back, 0), min(back, 0)]
             assert found[i, j].tolist() == pytest.approx([float(value) for value in wanted], abs=1e-5)
+    assert torch.allclose(features(space, queries, candidates, best_first=True), found, atol=1e-6)
     by_vector = features(space, space.source[queries] * 3, candidates)
     assert torch.allclose(by_vector[..., :3], found[..., :3], atol=1e-5)
     assert bool((by_vector[..., 3] <= 1e-5).all())  # the word itself now competes: nobody is ahead of it

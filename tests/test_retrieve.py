@@ -300,3 +300,16 @@ def test_the_short_cut_is_taken_and_exact(monkeypatch):
     values, _ = retrieve._row_top_k(queries @ candidates.T, 10)
     assert max(widest) <= 64 * 10 + 64
     torch.testing.assert_close(values.double(), expected, atol=1e-5, rtol=0)
+
+
+def test_rows_are_searched_like_their_vectors():
+    generator = torch.Generator().manual_seed(0)
+    space = BilingualSpace(torch.randn(50, 8, generator=generator), torch.randn(60, 8, generator=generator))
+    rows = torch.tensor([3, 0, 49])
+    before = space.search(rows, 5)
+    by_vector = space.search(space.source[rows], 5)
+    space.prepare()
+    for hits in (before, space.search(rows, 5)):
+        assert torch.equal(hits.rows, by_vector.rows)
+        assert torch.allclose(hits.scores, by_vector.scores, atol=1e-6)
+        assert torch.allclose(hits.cosines, by_vector.cosines, atol=1e-6)

@@ -69,7 +69,7 @@ Confidences = dict[bool, Confidence]  # of both directions; True is the one from
 
 
 @torch.no_grad()
-def features(space: BilingualSpace, queries: Tensor, candidates: Tensor) -> Tensor:
+def features(space: BilingualSpace, queries: Tensor, candidates: Tensor, best_first: bool = False) -> Tensor:
     """Describe candidates (n, k) of queries: shape (n, k, 5), in the order of `FEATURES`.
 
     * csls: the score.
@@ -77,6 +77,7 @@ def features(space: BilingualSpace, queries: Tensor, candidates: Tensor) -> Tens
     * ahead back, behind back: the same, seen from the candidate, among all words that it might translate.
 
     :param queries: rows of source words (n,), or mapped vectors (n, c) of words outside the vocabulary.
+    :param best_first: the candidates are the best of each query by CSLS, so that no search is needed to know them.
     """
     known = queries.ndim == 1
     vectors = space.source[queries] if known else unit(queries)
@@ -88,9 +89,13 @@ def features(space: BilingualSpace, queries: Tensor, candidates: Tensor) -> Tens
         mean = neighbourhood_means(vectors, space.target, space.neighbours, memory=space.memory)
     cosines = torch.stack([(vectors * space.target[column]).sum(dim=1) for column in candidates.T], dim=1)
 
-    best, rows = top_k(vectors, space.target, 2, target_means / -2, memory=space.memory, progress=space.progress)
+    scores = cosines - target_means[candidates] / 2
+    if best_first and candidates.shape[1] > 1:
+        best, rows = scores[:, :2], candidates[:, :2]
+    else:
+        best, rows = top_k(vectors, space.target, 2, target_means / -2, memory=space.memory, progress=space.progress)
     other = torch.where(rows[:, :1] == candidates, best[:, -1:], best[:, :1])
-    margin = 2 * (cosines - target_means[candidates] / 2 - other)
+    margin = 2 * (scores - other)
 
     asked, place = candidates.unique(return_inverse=True)
     best, rows = top_k(space.target[asked], space.source, 2, means / -2, memory=space.memory, progress=space.progress)
@@ -114,10 +119,10 @@ def outcomes(
     :param words: rows of source words (n,) that the space was not trained on.
     :param known: all right pairs of rows (m, 2).
     """
-    found = space.search(space.source[words], candidates).rows
+    found = space.search(words, candidates).rows
     size = len(space.target)
     right = torch.isin(words[:, None] * size + found, known[:, 0] * size + known[:, 1])
-    return features(space, words, found), right
+    return features(space, words, found, best_first=True), right
 
 
 def _softened(y: Tensor) -> Tensor:

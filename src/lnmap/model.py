@@ -169,8 +169,10 @@ class Model:
         if rows:
             space = self.space(reverse)
             queries = torch.tensor(list(rows.values()), device=self.device)
-            hits = space.search(space.source[queries], k, criterion)
-            candidates = self._candidates(hits, queries, reverse)
+            if self.confidence is not None:
+                space.prepare()  # the confidence needs the means, and the scores of all calls are to be the same
+            hits = space.search(queries, k, criterion)
+            candidates = self._candidates(hits, queries, reverse, criterion)
             found = {word: answer(word, c, min_confidence) for word, c in zip(rows, candidates, strict=True)}
         if spelt:
             candidates = self.nearest(np.stack(list(spelt.values())), k, reverse, criterion)
@@ -184,7 +186,7 @@ class Model:
         _check_count(k)
         asked, _ = self._sides(reverse)
         queries = self.map(vectors, asked, reverse)
-        return self._candidates(self.space(reverse).search(queries, k, criterion), queries, reverse)
+        return self._candidates(self.space(reverse).search(queries, k, criterion), queries, reverse, criterion)
 
     def evaluate(self, gold: Lexicon, reverse: bool = False, criterion: Criterion = "csls") -> Evaluation:
         """Score against a gold dictionary whose first column is the language translated from."""
@@ -266,20 +268,24 @@ class Model:
         vectors = {word: source.vector(word) for word in words} if source else {}
         return {word: vector for word, vector in vectors.items() if vector is not None}
 
-    def _candidates(self, hits: Hits, queries: Tensor, reverse: bool) -> list[tuple[Candidate, ...]]:
+    def _candidates(
+        self, hits: Hits, queries: Tensor, reverse: bool, criterion: Criterion
+    ) -> list[tuple[Candidate, ...]]:
         words = self.side(self._sides(reverse)[1]).words
-        confidence = self._confidence(queries, hits.rows, reverse)
+        confidence = self._confidence(queries, hits.rows, reverse, criterion == "csls")
         columns = hits.rows.tolist(), hits.scores.tolist(), hits.cosines.tolist(), confidence
         return [
             tuple(Candidate(words[row], *values) for row, *values in zip(*candidates, strict=True))
             for candidates in zip(*columns, strict=True)
         ]
 
-    def _confidence(self, queries: Tensor, candidates: Tensor, reverse: bool) -> list[list[float | None]]:
+    def _confidence(
+        self, queries: Tensor, candidates: Tensor, reverse: bool, best_first: bool = False
+    ) -> list[list[float | None]]:
         """Give the confidence of candidates (n, k) of queries, rows (n,) or mapped vectors (n, c)."""
         if self.confidence is None or not len(candidates):
             return [[None] * candidates.shape[1]] * len(candidates)
-        described = features(self.space(reverse), queries, candidates)
+        described = features(self.space(reverse), queries, candidates, best_first)
         return self.confidence[reverse].probability(described).tolist()
 
     def _check_confidence(self, least: float | None) -> None:

@@ -158,6 +158,10 @@ class BilingualSpace:
             self._target_means = self._mean(self.target, self.source)
         return self._target_means
 
+    def prepare(self) -> None:
+        """Compute the neighbourhood means of all words now; searches by row are then twice as fast."""
+        _ = self.means
+
     def swapped(self) -> BilingualSpace:
         """Give the same space, searched from the other side; nothing is computed again."""
         other = copy.copy(self)
@@ -166,13 +170,16 @@ class BilingualSpace:
         return other
 
     def search(self, queries: Tensor, k: int = 1, criterion: Criterion = "csls") -> Hits:
-        """Find the k best targets of mapped source vectors (q, c)."""
-        queries = unit(queries)
+        """Find the k best targets of source words, given by their rows (q,) or as mapped vectors (q, c)."""
+        rows_known = queries.ndim == 1
+        mean = self._source_means[queries] if rows_known and self._source_means is not None else None
+        queries = self.source[queries] if rows_known else unit(queries)
         bias = self.bias(criterion)
         scores, rows = top_k(queries, self.target, k, bias, memory=self.memory, progress=self.progress)
         cosines = scores if bias is None else scores - bias[rows]
         if criterion == "csls":
-            scores = 2 * scores - self._mean(queries, self.target)[:, None]
+            mean = self._mean(queries, self.target) if mean is None else mean
+            scores = 2 * scores - mean[:, None]
         return Hits(rows, scores, cosines)
 
     def ranks(self, rows: Tensor, gold: Tensor, criterion: Criterion = "csls") -> Tensor:
