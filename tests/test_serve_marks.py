@@ -170,7 +170,9 @@ def test_two_servers_one_of_them_killed_lose_no_mark(model_folder, tmp_path):
         threads = [threading.Thread(target=mark, args=server) for server in servers]
         for thread in threads:
             thread.start()
+        deadline = time.monotonic() + 60
         while len(acknowledged) < 100:
+            assert time.monotonic() < deadline
             time.sleep(0.005)
         one.kill()
         for thread in threads:

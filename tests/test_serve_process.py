@@ -139,7 +139,21 @@ def test_many_idle_and_slow_and_vanishing_clients_leave_room_for_others(server):
             slowest = max(slowest, time.perf_counter() - began)
     for sock in socks:
         sock.close()
-    assert slowest < 2.0
+    assert slowest < 10  # far from the 20 s after which the others are given up, on however busy a machine
+
+
+def _drip(sock: socket.socket) -> int:
+    """Send a byte every tenth of a second; give the number after which the other side hung up."""
+    for number in range(200):
+        try:
+            sock.sendall(b"X")
+            if not sock.recv(1):
+                return number
+        except TimeoutError:
+            continue
+        except OSError:
+            return number
+    raise AssertionError("the connection was never cut off")
 
 
 def test_a_head_that_never_ends_is_cut_off(monkeypatch):
@@ -158,18 +172,8 @@ def test_a_head_that_never_ends_is_cut_off(monkeypatch):
     thread.start()
     try:
         with socket.create_connection(sock.getsockname(), timeout=10) as slow:
-            began = time.monotonic()
             slow.settimeout(0.1)
-            for _ in range(60):
-                try:
-                    slow.sendall(b"X")
-                    if not slow.recv(1):
-                        break
-                except TimeoutError:
-                    continue
-                except OSError:
-                    break
-            assert 0.3 < time.monotonic() - began < 4
+            assert _drip(slow) > 2
         with socket.create_connection(sock.getsockname(), timeout=10) as steady:
             for _ in range(3):
                 steady.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -220,9 +224,9 @@ def test_spellings_take_bounded_time_whatever_is_asked():
     rng_words = [f"{a}{b}{c}" for a in "abcdefghij" for b in "klmnopqrst" for c in ("", "ing", "ed", "ness", "é")] * 40
     index = WordIndex([f"{word}{number}" for number, word in enumerate(rng_words)])
     for asked in ("akin", "x" * 200, "\u0301" * 200, "ak" * 100, " ", "💥" * 50):
-        began = time.perf_counter()
+        began = time.thread_time()
         index.spellings(asked)
-        assert time.perf_counter() - began < 0.5
+        assert time.thread_time() - began < 0.5
     assert WordIndex(["dog", "do", "cat"]).spellings("dgo")[0] == "dog"
     assert WordIndex(["a"]).spellings("zzz") == []
     assert fold("É") == fold("e\u0301") == "e"
