@@ -47,6 +47,19 @@ def test_two_readers_see_each_other(tmp_path):
     assert one.version() == two.version() == 2
 
 
+def test_what_changed_since_a_version(tmp_path):
+    marks = Marks(tmp_path)
+    marks.add("a", "b", "right")
+    marks.add("c", "d", "right")
+    seen = marks.version()
+    marks.add("a", "b", "none")
+    marks.add("e", "f", "wrong")
+    changed, version = marks.since(seen)
+    assert {(mark.source, mark.target): mark.mark for mark in changed} == {("a", "b"): "none", ("e", "f"): "wrong"}
+    assert version == 4
+    assert marks.since(4) == marks.since(99) == ([], 4)
+
+
 @pytest.mark.parametrize("torn", [b'{"source": "x", "tar', b"{", '{"source": "é'.encode()[:-1]])
 def test_a_torn_last_line_spoils_nothing(tmp_path, torn):
     marks = Marks(tmp_path)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Query
 from starlette.responses import Response
 
-from lnmap.serve import exports, schemas
+from lnmap.serve import exports, limits, schemas
 from lnmap.serve.answers import BODY_ERRORS, ERRORS, answer, require_json
 from lnmap.serve.explorer import SIDES
 from lnmap.serve.routes import MODEL, Model, job_state
@@ -17,10 +17,17 @@ router = APIRouter(prefix="/api", responses=ERRORS, dependencies=[Depends(requir
 
 
 @router.get(MODEL + "/marks", response_model=schemas.MarkList)
-def list_marks(slot: Model) -> Response:
-    """List all marks that count, in the order they were made."""
-    marks, version = slot.marks.latest()
-    return answer({"version": version, "marks": [asdict(mark) for mark in marks.values()]})
+def list_marks(
+    slot: Model,
+    since: Annotated[int, Query(ge=0, le=limits.OFFSET, description="Only what changed after this version.")] = 0,
+) -> Response:
+    """List the marks that count; with `since` also those taken back, as 'none'."""
+    if since:
+        marks, version = slot.marks.since(since)
+    else:
+        latest, version = slot.marks.latest()
+        marks = list(latest.values())
+    return answer({"version": version, "marks": [asdict(mark) for mark in marks]})
 
 
 @router.post(MODEL + "/marks", response_model=schemas.Marked, responses=BODY_ERRORS, status_code=201)

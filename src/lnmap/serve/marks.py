@@ -45,7 +45,8 @@ class Marks:
     def _reset(self) -> None:
         self._latest: Mapping[Pair, Mark] = {}
         self._counts: dict[str, int] = {name: 0 for name in COUNTED}
-        self._offset, self._lines, self._inode = 0, 0, -1
+        self._pairs: list[Pair | None] = []  # what each line is about
+        self._offset, self._inode = 0, -1
 
     def add(self, source: str, target: str, mark: Judgement) -> Mark:
         """Write a mark down; when this returns no crash can lose it."""
@@ -59,13 +60,20 @@ class Marks:
         """Give the mark of each pair, in the order they were first made, and a number that grows with every line."""
         with self._lock:
             self._read()
-            return self._latest, self._lines
+            return self._latest, len(self._pairs)
+
+    def since(self, version: int) -> tuple[list[Mark], int]:
+        """Give what counts now for the pairs that were marked after a version; a mark taken back is 'none'."""
+        with self._lock:
+            self._read()
+            pairs = dict.fromkeys(filter(None, self._pairs[version:]))
+            return [self._latest.get(pair) or Mark(*pair, "none", "") for pair in pairs], len(self._pairs)
 
     def version(self) -> int:
         """Give a number that changes when somebody has marked something."""
         with self._lock:
             self._read()
-            return self._lines
+            return len(self._pairs)
 
     def counts(self) -> dict[str, int]:
         """Count the pairs by their marks."""
@@ -96,14 +104,16 @@ class Marks:
     def _take(self, lines: Sequence[bytes]) -> None:
         """Let new lines count. Readers keep the table they were given, so a new one takes its place."""
         latest = dict(self._latest)
-        for made in filter(None, map(_parse, lines)):
+        for made in map(_parse, lines):
+            self._pairs.append((made.source, made.target) if made else None)
+            if made is None:
+                continue
             if made.mark == "none":
                 latest.pop((made.source, made.target), None)
             else:
                 latest[made.source, made.target] = made
         found = Counter(mark.mark for mark in latest.values())
         self._latest, self._counts = latest, {name: found[name] for name in COUNTED}
-        self._lines += len(lines)
 
 
 def _parse(line: bytes) -> Mark | None:

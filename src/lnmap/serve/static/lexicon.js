@@ -4,7 +4,7 @@ import { address, get, post } from "./api.js";
 import { combobox } from "./combobox.js";
 import { decimals, el, number, say, signed, toast, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
-import { markButtons } from "./marking.js";
+import { markButtons, refreshMarks } from "./marking.js";
 import { meter } from "./meter.js";
 
 const PAGE = 50;
@@ -12,7 +12,7 @@ const SHOWN = { all: "All words", unmarked: "Not marked yet", right: "Marked rig
 
 export function showLexicon(place, model, { link }) {
   let query = {}, rows = [], request, timer, loaded = -1;
-  const sorts = { frequency: "Most frequent first", surest: "Surest first", unsurest: "Least sure first" };
+  const sorts = { frequency: "Frequent first", surest: "Surest first", unsurest: "Least sure first" };
 
   const filter = el("input", { type: "search", "aria-label": "Filter by part of a word", placeholder: "Filter words", maxlength: 100,
     dir: "auto", input: () => { clearTimeout(timer); timer = setTimeout(() => change({ text: filter.value.trim() }), 250); } });
@@ -140,7 +140,7 @@ export function showLexicon(place, model, { link }) {
     const node = el("tr", {}, cell(asked(direction)), cell(answering(direction)), el("td", {}, meter(entry.confidence)),
       el("td", { class: "wide middle" }, returns), el("td", { class: "wide end figure" }, decimals(entry.csls)),
       el("td", { class: "wide end figure" }, entry.rank === null ? "–" : number(entry.rank)), el("td", { class: "end" }, marks.group));
-    return { node, marks, pair };
+    return { node, marks };
   }
 
   function onKey(event) {
@@ -171,9 +171,7 @@ export function showLexicon(place, model, { link }) {
     if (grown && !busy) return load();
     if (!before || before.marks_version === state.marks_version) return;
     if (show.value in { right: 1, wrong: 1, added: 1 }) return busy ? undefined : load();
-    const { marks } = await get(model.id, "marks");
-    const known = new Map(marks.map((mark) => [`${mark.source}\t${mark.target}`, mark.mark]));
-    for (const row of rows) row.marks.set(known.get(`${row.pair.source}\t${row.pair.target}`) ?? null);
+    await refreshMarks(model, rows.map((row) => row.marks), state, before);
   }
 
   return { enter, update, leave: () => { request?.abort(); clearTimeout(timer); } };

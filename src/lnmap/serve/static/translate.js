@@ -5,7 +5,7 @@ import { combobox } from "./combobox.js";
 import { decimals, el, number, say, signed, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
 import { createMap } from "./map.js";
-import { markButtons } from "./marking.js";
+import { markButtons, refreshMarks } from "./marking.js";
 import { meter } from "./meter.js";
 
 export function showTranslate(place, model, { link }) {
@@ -158,10 +158,8 @@ export function showTranslate(place, model, { link }) {
 
   /** Somebody marked something: show it here too. */
   async function update(state, before) {
-    if (!before || before.marks_version === state.marks_version || !current || !candidates.length) return;
-    const found = await get(model.id, "translate", { word: current, direction, k: 8 });
-    const marks = new Map(found.candidates.map((one) => [one.word, one.mark]));
-    for (const candidate of candidates) candidate.marks?.set(marks.get(candidate.word) ?? null);
+    if (!before || before.marks_version === state.marks_version || !candidates.length) return;
+    await refreshMarks(model, candidates.map((one) => one.marks), state, before);
   }
 
   return { enter, update, leave: () => request?.abort() };
