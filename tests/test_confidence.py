@@ -291,6 +291,11 @@ def test_command_line(pair, tmp_path, capsys):
     assert rows
     assert all(float(row.split("\t")[4]) >= 0.5 for row in rows)
     assert len(lnmap.read_lexicon(tmp_path / "lexicon.tsv")) == len(rows)
+    capsys.readouterr()
+    assert main(["info", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["confidence"]["forward"] > 100
+    assert main(["info", out]) == 0
+    assert "learnt from " in capsys.readouterr().out
     assert main(["translate", out, "freedom", "--min-confidence", "2"]) == 2
     assert "between 0 and 1" in capsys.readouterr().err
 

@@ -24,6 +24,7 @@ ADVERSARIAL = {"epochs": 1, "iterations": 4, "batch": 16, "dis_hidden": 8, "rest
 
 # Options that make a fit on a few hundred words take a moment. Every method has an entry, if only an empty one.
 FAST: dict[str, dict[str, Any]] = {
+    "auto": {"iterations": 2, "trial_iterations": 2},
     "lnmap": {"code": 60, "hidden": 64, "mapper_hidden": 64, "epochs": 4, "iterations": 2, "batch": 128},
     "procrustes": {},
     "muse": {"refinements": 2},
@@ -218,6 +219,12 @@ def test_same_seed_same_bits(name, fitted, problem):
     assert not different
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if not build(name).stochastic])
+def test_seed_does_not_matter_if_it_says_so(name, fitted, problem):
+    first, second = state_of(fitted(name).alignment), state_of(fit(name, problem, seed=7).alignment)
+    assert all(torch.equal(first[1][key], second[1][key]) for key in first[1])
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_leaves_the_worlds_generators_alone(name, fitted):
     assert fitted(name).generators_changed == []
@@ -295,7 +302,9 @@ def test_unequal_dimensions(name, plant):
         assert all(model.translate("w3", reverse=reverse)[0].known for reverse in (False, True))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if METHODS[name].supervision != "none"])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if METHODS[name].supervision != "none" and METHODS[name].needs_pairs]
+)
 def test_without_pairs(name, problem):
     with pytest.raises(InputError, match="learns from seed pairs and got none"):
         lnmap.align(problem.source, problem.target, method=build(name), device="cpu")

@@ -28,11 +28,12 @@ PARTS = {
     "io": "errors version progress storage embeddings lexicon",
     "data": "errors progress storage embeddings lexicon io",
     "catalogue": "errors version progress storage embeddings lexicon io",
+    "spelling": "",
     "normalize": "errors embeddings",
     "retrieve": "errors progress normalize",
     "confidence": "errors normalize retrieve",
     "induce": "errors progress embeddings lexicon normalize retrieve",
-    "methods": "errors progress embeddings lexicon normalize retrieve confidence induce",
+    "methods": "errors progress embeddings lexicon spelling normalize retrieve confidence induce",
     "calibrate": "errors progress normalize retrieve confidence methods",
     "evaluate": "errors progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors progress embeddings lexicon normalize retrieve",
@@ -46,25 +47,13 @@ PARTS = {
 # a model, its answers and its files on the disk: modules that may call each other
 SAME_PART = {"folder": "model", "answers": "model", "subwords": "model", "hub": "model", "card": "model"}
 # The front doors know everything below them.
-for front_door in ("experiments", "report", "serve", "cli", "web", "__main__"):
+for front_door in ("experiments", "reproduce", "report", "serve", "cli", "web", "__main__"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {
-    "io",
-    "data",
-    "model",
-    "pipeline",
-    "pivot",
-    FRONT,
-    "experiments",
-    "report",
-    "serve",
-    "cli",
-    "web",
-    "__main__",
-}
+NOT_CORE = {"io", "data", "model", "pipeline", "pivot", FRONT}
+NOT_CORE |= {"experiments", "reproduce", "report", "serve", "cli", "web", "__main__"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
-OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub"]
+OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]
 OPTIONAL += ["fastapi", "starlette", "uvicorn", "pydantic", "h11"]
 
 UNSAFE_IMPORTS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}

@@ -99,6 +99,12 @@ def files(world, tmp_path_factory):
     return folder
 
 
+def test_pairs_are_missing(files, tmp_path, capsys):
+    languages = [f"{name}={files / name}.npz" for name in ("en", "fr")]
+    assert main(["align-many", *languages, "--out", str(tmp_path / "o")]) == 2
+    assert "no seed pairs for fr" in capsys.readouterr().err
+
+
 def test_command_line(files, tmp_path, capsys):
     languages = [f"{name}={files / name}.npz" for name in ("en", "fr", "xx")]
     seeds = ["--pairs", f"fr={files / 'fr.tsv'}", "--pairs", f"xx={files / 'xx.tsv'}", "--swap"]

@@ -8,14 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lnmap.confidence import Confidence, Confidences, outcomes
+from lnmap.confidence import LEAST, Confidence, Confidences, hold_out, outcomes
 from lnmap.errors import LnmapError
 from lnmap.methods.base import Alignment, Method, Run
 from lnmap.progress import Progress
 from lnmap.retrieve import BilingualSpace
 
-SHARE = 0.2
-LEAST = 20  # words held out, and words left to train on
 _BLOCK = 8192  # words mapped at a time
 
 
@@ -31,7 +29,7 @@ def calibrate(
     :param run: the run whose model is calibrated; its checkpoint and log are left alone.
     :param known: all pairs of rows (m, 2) that are known to be right, if more than the seed.
     """
-    held = hold_out(pairs, run)
+    held = hold_out(pairs, run.seed)
     if held is None:
         run.progress.note(f"no confidence: calibrating needs {2 * LEAST} different source words in the seed")
         return None
@@ -50,16 +48,6 @@ def calibrate(
             space = _space(alignment, x, y, reverse, run)
             found[reverse] = Confidence.fit(*outcomes(space, words.unique(), right))
     return found
-
-
-def hold_out(pairs: Tensor, run: Run) -> Tensor | None:
-    """Choose the pairs of a fifth of the source words, at random; None when there are too few."""
-    words = pairs[:, 0].unique()
-    count = max(LEAST, int(len(words) * SHARE))
-    if len(words) - count < LEAST:
-        return None
-    order = torch.randperm(len(words), generator=torch.Generator().manual_seed(run.seed)).to(words.device)
-    return pairs[torch.isin(pairs[:, 0], words[order[:count]])]
 
 
 @torch.no_grad()

@@ -18,6 +18,8 @@ from lnmap.retrieve import BilingualSpace, neighbourhood_means, top_k
 
 FEATURES = ("csls", "ahead", "behind", "ahead back", "behind back")
 CANDIDATES = 5  # candidates of each held-out word that a fit learns from
+LEAST = 20  # words held out, and words left to train on
+_SHARE = 0.2
 _RIDGE = 1.0
 _STEPS = 50
 _TINY = 1e-9
@@ -123,6 +125,21 @@ def outcomes(
     size = len(space.target)
     right = torch.isin(words[:, None] * size + found, known[:, 0] * size + known[:, 1])
     return features(space, words, found, best_first=True), right
+
+
+def hold_out(pairs: Tensor, seed: int, rarest: bool = False) -> Tensor | None:
+    """Choose the pairs (h, 2) of a fifth of the source words; None when there are too few.
+
+    :param rarest: take the least frequent words, which are more like those asked for later, not random ones.
+    """
+    words = pairs[:, 0].unique()
+    count = max(LEAST, int(len(words) * _SHARE))
+    if len(words) - count < LEAST:
+        return None
+    if rarest:
+        return pairs[torch.isin(pairs[:, 0], words[-count:])]
+    order = torch.randperm(len(words), generator=torch.Generator().manual_seed(seed)).to(words.device)
+    return pairs[torch.isin(pairs[:, 0], words[order[:count]])]
 
 
 def _softened(y: Tensor) -> Tensor:

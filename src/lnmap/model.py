@@ -96,20 +96,38 @@ class Model:
         return self.source if name == "source" else self.target
 
     @torch.no_grad()
-    def map(self, vectors: NDArray[np.float32] | Tensor, side: Side = "source", reverse: bool = False) -> Tensor:
-        """Map raw vectors (n, d) of one language, new ones too, into the shared space (n, c)."""
+    def map(
+        self,
+        vectors: NDArray[np.float32] | Tensor,
+        side: Side = "source",
+        reverse: bool = False,
+        words: Sequence[str] | None = None,
+    ) -> Tensor:
+        """Map raw vectors (n, d) of one language, new ones too, into the shared space (n, c).
+
+        :param words: the words they belong to; a model that looks at spelling leaves it out where none are given.
+        """
         x = as_tensor(vectors, self.device)
         expected = self.side(side).dim
         if x.ndim != 2 or x.shape[1] != expected:
             raise InputError(f"expected vectors of shape (n, {expected}) for the {side} language, got {tuple(x.shape)}")
         run = self.alignment.map_source if side == "source" else self.alignment.map_target
-        return run(x, reverse)
+        return self._spell(run(x, reverse), side, words)
+
+    def _spell(self, mapped: Tensor, side: Side, words: Sequence[str] | None) -> Tensor:
+        """Add the columns of the words' spelling, where the alignment has such."""
+        columns = self.alignment.spell(int(side == "target"), words or [])
+        if columns is None:
+            return mapped
+        columns = columns if words else columns.new_zeros(len(mapped), columns.shape[1])
+        return torch.cat([mapped, columns.to(mapped)], dim=1)
 
     def mapped(self, side: Side, reverse: bool = False) -> Iterator[Tensor]:
         """Map a whole vocabulary, a block of rows at a time."""
-        vectors = self.side(side).vectors
-        for start in range(0, len(vectors), _BLOCK):
-            yield self.map(vectors[start : start + _BLOCK], side, reverse)
+        vocabulary = self.side(side)
+        for start in range(0, len(vocabulary), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            yield self.map(vocabulary.vectors[block], side, reverse, vocabulary.words[block])
 
     def aligned(self, side: Side, reverse: bool = False) -> Embeddings:
         """Give a vocabulary with its vectors in the shared space."""
@@ -175,17 +193,22 @@ class Model:
             candidates = self._candidates(hits, queries, reverse, criterion)
             found = {word: answer(word, c, min_confidence) for word, c in zip(rows, candidates, strict=True)}
         if spelt:
-            candidates = self.nearest(np.stack(list(spelt.values())), k, reverse, criterion)
+            candidates = self.nearest(np.stack(list(spelt.values())), k, reverse, criterion, list(spelt))
             found |= {word: answer(word, c, min_confidence, True) for word, c in zip(spelt, candidates, strict=True)}
         return [found.get(word) or Translation(word, (), tuple(asked.spellings(word))) for word in words]
 
     def nearest(
-        self, vectors: NDArray[np.float32], k: int = 5, reverse: bool = False, criterion: Criterion = "csls"
+        self,
+        vectors: NDArray[np.float32],
+        k: int = 5,
+        reverse: bool = False,
+        criterion: Criterion = "csls",
+        words: Sequence[str] | None = None,
     ) -> list[tuple[Candidate, ...]]:
         """Translate raw vectors that need not be in the vocabulary (subword vectors of unknown words, say)."""
         _check_count(k)
         asked, _ = self._sides(reverse)
-        queries = self.map(vectors, asked, reverse)
+        queries = self.map(vectors, asked, reverse, words)
         return self._candidates(self.space(reverse).search(queries, k, criterion), queries, reverse, criterion)
 
     def evaluate(self, gold: Lexicon, reverse: bool = False, criterion: Criterion = "csls") -> Evaluation:

@@ -51,6 +51,7 @@ def align(
     one_way: bool = False,
     calibrate: bool = False,
     out: str | Path | None = None,
+    checkpoint: str | Path | None = None,
     resume: bool | None = None,
     memory: int = MEMORY,
     progress: Progress | None = None,
@@ -68,6 +69,8 @@ def align(
     :param calibrate: train a second time without a fifth of the seed's words, to learn how far answers can be trusted
         (`model.confidence`).
     :param out: folder for the model; an interrupted run left there is continued when it is the same run.
+    :param checkpoint: instead of `out`: folder for the state of the run alone, from which an interrupted one is
+        continued; no model is saved, and the caller removes the folder when it has what it wanted.
     :param resume: True insists on continuing, False starts over, None continues if there is something to continue.
     """
     progress = progress or Silent()
@@ -77,11 +80,12 @@ def align(
     source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
     given = given_pairs(pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
-    run = Run(seed, pick_device(device), one_way, memory, progress)
+    run = Run(seed, pick_device(device), one_way, memory, progress, words=(source.words, target.words))
     with ExitStack() as stack:
-        if out is not None:
-            stack.enter_context(locked(Path(out)))
-            run.checkpoint = _checkpoint(Path(out), _key(system, source, target, lexicon, run), resume, progress)
+        folder = checkpoint if out is None else out
+        if folder is not None:
+            stack.enter_context(locked(Path(folder)))
+            run.checkpoint = _checkpoint(Path(folder), _key(system, source, target, lexicon, run), resume, progress)
         elif resume:
             raise OptionError("resume needs the output folder of the interrupted run; give it as out")
         rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
@@ -120,7 +124,7 @@ def seed_pairs(
 def given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: Method | None = None) -> Lexicon:
     """Turn what the user gave into pairs, before any rule chooses among them."""
     if pairs is None:
-        if method is not None and method.supervision == "none":
+        if method is not None and (method.supervision == "none" or not method.needs_pairs):
             return Lexicon([])
         name = method.name if method is not None else "this method"
         raise InputError(

@@ -66,7 +66,8 @@ def info(folder: ModelFolder, as_json: Json = False, quiet: Quiet = False, debug
 
     model = load(folder)
     if as_json:
-        console.json({**model.info, "pairs": dict(model.pairs.origin), "n_pairs": len(model.pairs), "log": model.log})
+        pairs = {"pairs": dict(model.pairs.origin), "n_pairs": len(model.pairs)}
+        console.json({**model.info, **pairs, "confidence": _outcomes(model), "log": model.log})
         return
     console.table(("", ""), _facts(model))
     if model.log:
@@ -111,7 +112,18 @@ def _facts(model: Model) -> list[tuple[str, str]]:
         embeddings = model.side(side)
         words = ", ".join(embeddings.words[:3])
         facts.append((side, f"{len(embeddings):,} words x {embeddings.dim} ({words}, ...){_told(embeddings.origin)}"))
-    return [*facts, ("seed pairs", f"{len(model.pairs):,}{_told(model.pairs.origin)}")]
+    judged = _outcomes(model)
+    sure = (
+        "not calibrated" if judged is None else f"learnt from {judged['forward']:,} and {judged['backward']:,} answers"
+    )
+    return [*facts, ("seed pairs", f"{len(model.pairs):,}{_told(model.pairs.origin)}"), ("confidence", sure)]
+
+
+def _outcomes(model: Model) -> dict[str, int] | None:
+    """Give from how many judged answers each direction's confidence was learnt."""
+    if model.confidence is None:
+        return None
+    return {"forward": model.confidence[False].outcomes, "backward": model.confidence[True].outcomes}
 
 
 def _told(origin: Mapping[str, Any]) -> str:

@@ -26,18 +26,19 @@ def align_many(
         list[str],
         typer.Argument(metavar="NAME=VECTORS...", help="Vectors of each language; the first is the pivot."),
     ],
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the models and the vectors.")],
     pairs: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="NAME=FILE",
             help="Seed dictionary of a language: its words first, the pivot's second. "
             "'identical' or 'numerals' instead of a file; without NAME= for all.",
         ),
-    ],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the models and the vectors.")],
+    ] = None,
     swap: Annotated[bool, typer.Option("--swap", help="The dictionaries have the pivot's words first.")] = False,
     method: Annotated[
-        str | None, typer.Option(metavar="NAME", help="One that leaves the pivot's space as it is. [procrustes]")
+        str | None,
+        typer.Option(metavar="NAME", help="One that leaves the pivot's space as it is; procrustes by default."),
     ] = None,
     profile: Annotated[str | None, typer.Option(metavar="NAME", help="A set of options of the method.")] = None,
     settings: Annotated[
@@ -45,7 +46,7 @@ def align_many(
         typer.Option("--set", metavar="NAME=VALUE", help="Change an option of the method; repeatable."),
     ] = None,
     take: Annotated[
-        str | None, typer.Option(metavar="RULE", help="Which pairs to use, such as 1k-unique. [all]")
+        str | None, typer.Option(metavar="RULE", help="Which pairs to use, such as 1k-unique; all by default.")
     ] = None,
     limit: Annotated[int | None, typer.Option(metavar="N", help="Read only the N most frequent words.")] = None,
     policy: Annotated[
@@ -82,7 +83,7 @@ def align_many(
     choose("format", format, FORMATS)
     with writing("the vectors", out / "vectors"):
         refuse_existing(out / "vectors")
-    seeds = _seeds(pairs, others, swap)
+    seeds = _seeds(pairs or [], others, swap)
     read = {name: read_language(name, Path(path), policy, limit, True) for name, path in files.items()}
     models = many.align_many(
         read.pop(center),

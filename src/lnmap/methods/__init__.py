@@ -6,8 +6,10 @@ from typing import Any
 
 from lnmap.errors import OptionError
 from lnmap.methods.aae import Aae, TwoWayAlignment
+from lnmap.methods.auto import Auto
 from lnmap.methods.base import Alignment, LinearAlignment, Method
 from lnmap.methods.bliss import Bliss
+from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.methods.geomm import Geomm
 from lnmap.methods.lnmap import LNMap
 from lnmap.methods.lnmap.alignment import LatentAlignment
@@ -20,6 +22,7 @@ from lnmap.methods.vecmap import Artetxe2017, Artetxe2018Aaai, Artetxe2018Acl, V
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
+        Auto,
         LNMap,
         Procrustes,
         Muse,
@@ -36,9 +39,9 @@ METHODS: dict[str, type[Method]] = {
     )
 }
 ALIGNMENTS: dict[str, type[Alignment]] = {
-    kind.kind: kind for kind in (LinearAlignment, LatentAlignment, TwoWayAlignment)
+    kind.kind: kind for kind in (LinearAlignment, LatentAlignment, TwoWayAlignment, EnsembleAlignment)
 }
-DEFAULT_METHOD = "lnmap"
+DEFAULT_METHOD = "auto"
 
 
 def make_method(name: str, profile: str | None = None, values: dict[str, Any] | None = None) -> Method:

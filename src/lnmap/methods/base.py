@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -35,6 +35,9 @@ class Checkpoint:
 class Run:
     """What a fit needs besides data and options, and what it may leave besides its alignment.
 
+    :param words: the two vocabularies, where they are known; most methods look at vectors only.
+    :param hints: further columns of the source words (n, h) and target words (m, h), beside their codes, for the search
+        for new pairs in methods that grow their dictionary with them.
     :param log: the training log, filled by `record`.
     :param confidence: a method that judges itself on held-out pairs may leave the confidence of both directions here;
         it becomes the model's, and nothing needs to be trained again to calibrate it.
@@ -46,6 +49,8 @@ class Run:
     memory: int = MEMORY
     progress: Progress = field(default_factory=Silent)
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
+    words: tuple[Sequence[str], Sequence[str]] | None = None
+    hints: tuple[Tensor, Tensor] | None = None
     log: list[dict[str, Any]] = field(default_factory=list)
     confidence: Confidences | None = None
 
@@ -76,6 +81,10 @@ class Alignment(ABC):
     @abstractmethod
     def map_target(self, y: Tensor, reverse: bool = False) -> Tensor:
         """Map raw target vectors (n, d_t)."""
+
+    def spell(self, side: int, words: Sequence[str]) -> Tensor | None:
+        """Give the columns that the spelling of source (side 0) or target words (1) adds to their mapped vectors."""
+        return None
 
     @abstractmethod
     def state(self) -> State:
@@ -151,6 +160,7 @@ class Method(ABC):
     orthogonal: ClassVar[bool] = False
     keeps_target: ClassVar[bool] = False  # the target's vectors stay as they are, but for normalising
     checkpoints: ClassVar[bool] = False
+    needs_pairs: ClassVar[bool] = True  # where pairs are used at all; False for one that can also do without
     Options: ClassVar[type[Any]]  # a dataclass derived from methods.options.Options
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}
 
@@ -159,6 +169,11 @@ class Method(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.options})"
+
+    @property
+    def stochastic(self) -> bool:
+        """Whether another seed may give another result, with these options."""
+        return True
 
     @abstractmethod
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:

@@ -100,6 +100,11 @@ class Geomm(Method):
     citation = "Jawanpuria et al. 2019, TACL"
     Options = GeommOptions
 
+    @property
+    def stochastic(self) -> bool:
+        """Only conjugate gradients start at random."""
+        return bool(self.options.solver != "closed")
+
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Solve for W and split it between the two languages."""
         require_pairs(self, pairs, 1)

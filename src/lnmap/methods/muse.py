@@ -30,6 +30,7 @@ class Muse(Method):
     citation = "Conneau et al. 2018, ICLR"
     orthogonal = True
     keeps_target = True
+    stochastic = False
     Options = MuseOptions
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:

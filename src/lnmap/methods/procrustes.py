@@ -38,6 +38,7 @@ class Procrustes(Method):
     citation = "Xing et al. 2015, NAACL; Smith et al. 2017, ICLR"
     orthogonal = True
     keeps_target = True
+    stochastic = False
     Options = ProcrustesOptions
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:

@@ -50,6 +50,11 @@ class Rcsls(Method):
     Options = RcslsOptions
     profiles = {"original": {"normalize": "unit", "step": 25.0}}
 
+    @property
+    def stochastic(self) -> bool:
+        """Only the choice of held-out pairs is random."""
+        return bool(self.options.step == 0)
+
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Minimise the loss over the seed pairs."""
         require_pairs(self, pairs, 1)

@@ -23,6 +23,7 @@ from lnmap.methods.lnmap.optim import Adam
 from lnmap.methods.lnmap.options import LNMapOptions
 from lnmap.methods.lnmap.ranking import refine
 from lnmap.methods.procrustes import rotation
+from lnmap.normalize import unit
 
 _RETRIES = 3  # a diverged iteration is repeated that often, each time with a tenth of the learning rates
 
@@ -225,6 +226,10 @@ class Trainer:
         options, nets = self.options, way.nets.train(self.options.noisy_induction)
         source = in_blocks(nets.translate, way.x[: options.pool])
         target = in_blocks(nets.encode_target, way.y[: options.pool])
+        if self.run.hints is not None:
+            of_x, of_y = self.run.hints if way.name == "forward" else self.run.hints[::-1]
+            source = torch.cat([unit(source), of_x[: options.pool]], dim=1)
+            target = torch.cat([unit(target), of_y[: options.pool]], dim=1)
         return induce(
             source,
             target,

@@ -37,6 +37,7 @@ class VecmapSup(Method):
     name = "vecmap-sup"
     title = "VecMap, supervised"
     citation = "Artetxe et al. 2018, AAAI; VecMap's preset --supervised"
+    stochastic = False
     Options = MultiStepOptions
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
@@ -89,6 +90,11 @@ class Artetxe2017(Method):
     orthogonal = True
     keeps_target = True
     Options = Acl2017Options
+
+    @property
+    def stochastic(self) -> bool:
+        """Only dropout is random."""
+        return bool(self.options.keep < 1)
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Learn until the mean similarity of nearest neighbours stops to grow."""

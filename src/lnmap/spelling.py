@@ -1,0 +1,141 @@
+"""Spelling: what two words share as strings, as vectors whose cosines can be added to those of their meanings.
+
+A word becomes the character n-grams of its folded form (no accents; Greek, Cyrillic and kana in Latin letters), each
+weighted by how rare it is in its language and hashed into a few hundred columns. Names, loans and cognates are then
+close to each other, whatever their vectors say; between unrelated words the cosine is near zero.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+COLUMNS = 512
+_LENGTHS = (2, 3, 4, 5)
+_BUCKETS = 1 << 18  # n-grams are counted by hash
+_BLOCK = 8192
+_FIRST, _LAST = "\x02", "\x03"  # mark where a word begins and ends
+
+_CYRILLIC = (
+    "а a,б b,в v,г g,д d,е e,ж zh,з z,и i,й i,к k,л l,м m,н n,о o,п p,р r,с s,т t,у u,ф f,х h,ц ts,ч ch,ш sh,щ shch,"
+    "ъ ,ы y,ь ,э e,ю yu,я ya,і i,є e,ґ g,ђ dj,ј j,љ lj,њ nj,ћ c,џ dz"
+)
+_GREEK = "α a,β v,γ g,δ d,ε e,ζ z,η i,θ th,ι i,κ k,λ l,μ m,ν n,ξ x,ο o,π p,ρ r,σ s,ς s,τ t,υ y,φ f,χ ch,ψ ps,ω o"
+_LETTERS = {entry[0]: entry[2:] for entry in (_CYRILLIC + "," + _GREEK).split(",")}
+
+
+class Spelling:
+    """How words of two languages are turned into columns.
+
+    :param weight: what the cosine of spellings counts for, where that of meanings counts one.
+    :param rarity: of each hashed n-gram, in the source and in the target language, (2, buckets).
+    """
+
+    def __init__(self, weight: float, rarity: Tensor) -> None:
+        self.weight, self.rarity = weight, rarity
+
+    @classmethod
+    def of(cls, source: Sequence[str], target: Sequence[str], weight: float = 1.0) -> Spelling:
+        """Count the n-grams of two vocabularies."""
+        return cls(weight, torch.stack([torch.from_numpy(_rarity(words)) for words in (source, target)]))
+
+    def columns(self, side: int, words: Sequence[str], width: int = COLUMNS) -> Tensor:
+        """Describe words of the source (side 0) or target language (1): shape (n, width), of length sqrt(weight)."""
+        rarity = self.rarity[side].numpy()
+        blocks = [_columns(words[i : i + _BLOCK], rarity, width) for i in range(0, len(words), _BLOCK)]
+        found = torch.from_numpy(np.concatenate(blocks) if blocks else np.zeros((0, width), np.float32))
+        return torch.nn.functional.normalize(found, dim=1) * math.sqrt(self.weight)
+
+    def weighing(self, weight: float) -> Spelling:
+        """Give the same with another weight."""
+        return Spelling(weight, self.rarity)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Everything needed to rebuild it."""
+        return {"weight": self.weight}, {"rarity": self.rarity}
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> Spelling:
+        """Rebuild from `state()`."""
+        return cls(float(values["weight"]), tensors["rarity"].cpu())
+
+
+def fold(word: str) -> str:
+    """Give the form that words are compared in."""
+    return unicodedata.normalize("NFKC", word).lower().translate(_FOLDED)
+
+
+class _Folded(dict[int, str]):
+    """What becomes of each character; filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _kana(chr(code)) if 0x3041 <= code <= 0x30FF else _plain(chr(code))
+        return self[code]
+
+
+def _kana(character: str) -> str:
+    """Kana by the sound in their Unicode names; marks of length and doubling go."""
+    if character in "\u3063\u30c3\u3099\u309a\u30fc":
+        return ""
+    name = unicodedata.name(character, "")
+    return name.rsplit(" ", 1)[-1].lower() if "LETTER" in name else character
+
+
+def _plain(character: str) -> str:
+    """Letters without their accents, in Latin where it is known how."""
+    letters = unicodedata.normalize("NFKD", character)
+    return "".join(_LETTERS.get(letter, letter) for letter in letters if not 0x300 <= ord(letter) < 0x370)
+
+
+_FOLDED = _Folded()
+
+
+def _hashes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+    """Give the row and the hash of every n-gram."""
+    marked = [_FIRST + fold(word) + _LAST for word in words]
+    codes = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+    rows = np.repeat(np.arange(len(words)), [len(word) for word in marked])
+    found_rows, found = [], []
+    rolling = codes.copy()
+    for n in range(2, min(max(_LENGTHS), len(codes)) + 1):
+        rolling = rolling[:-1] * np.uint64(0x100000001B3) + codes[n - 1 :]
+        if n in _LENGTHS:
+            inside = rows[n - 1 :] == rows[: len(rows) - n + 1]
+            found_rows.append(rows[: len(rows) - n + 1][inside])
+            found.append(_mixed(rolling[inside] + np.uint64(n)))
+    return np.concatenate(found_rows or [rows]), np.concatenate(found or [codes])
+
+
+def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread the bits of hashes (the finaliser of splitmix64)."""
+    hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return hashes ^ (hashes >> np.uint64(31))
+
+
+def _rarity(words: Sequence[str]) -> NDArray[np.float32]:
+    """log(words / occurrences) of each hashed n-gram, never negative."""
+    counts = np.zeros(_BUCKETS, np.int64)
+    for start in range(0, len(words), _BLOCK):
+        counts += np.bincount(_bucket(_hashes(words[start : start + _BLOCK])[1]), minlength=_BUCKETS)
+    return np.log(np.maximum(len(words), 1) / np.maximum(counts, 1)).clip(0).astype(np.float32)
+
+
+def _bucket(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return (hashes % np.uint64(_BUCKETS)).astype(np.int64)
+
+
+def _columns(words: Sequence[str], rarity: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    """Sum the n-grams of each word into columns, each with a sign of its own."""
+    rows, hashes = _hashes(words)
+    column = ((hashes >> np.uint64(20)) % np.uint64(width)).astype(np.int64)
+    signed = np.where(hashes >> np.uint64(63), 1.0, -1.0) * rarity[_bucket(hashes)]
+    sums = np.bincount(rows * width + column, weights=signed, minlength=len(words) * width)
+    return sums.reshape(len(words), width).astype(np.float32)
