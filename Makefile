@@ -8,7 +8,7 @@ LOCK := pyproject.toml constraints.txt
 INSTALL := $(PIP) install --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench docs clean
+.PHONY: help demo test chromium lint format bench docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -16,8 +16,17 @@ help:  ## list the targets
 demo: $(VENV)/.stamp  ## align the bundled English-French pair, score it, translate ten words
 	@$(BIN)/lnmap demo
 
-test: lint  ## everything that must pass: ruff, mypy, pytest
+test: lint chromium  ## everything that must pass: ruff, mypy, pytest
 	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+
+# The page is tested in a real browser; where none can be installed those tests are skipped and say so.
+chromium:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "installing Chromium for the tests of the page"; \
+		{ apt-get install -y -qq --no-install-recommends chromium || { apt-get update -qq && \
+		apt-get install -y -qq --no-install-recommends chromium; }; } >/dev/null 2>&1 && exit 0; \
+	fi; echo "there is no Chromium here: the tests of the page in a browser are skipped"
 
 lint: $(VENV)/.stamp-dev  ## ruff and mypy
 	@$(BIN)/ruff check .
@@ -55,5 +64,5 @@ $(VENV)/.stamp: $(BIN)/hatchling $(LOCK)
 	@touch $@
 
 $(VENV)/.stamp-dev: $(BIN)/hatchling $(LOCK)
-	@$(INSTALL) --no-build-isolation --editable '.[fast,gensim]' --group dev
+	@$(INSTALL) --no-build-isolation --editable '.[fast,gensim,serve]' --group dev
 	@touch $@ $(VENV)/.stamp

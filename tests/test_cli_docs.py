@@ -13,7 +13,7 @@ import lnmap
 from lnmap.cli import app
 
 ROOT = Path(__file__).parents[1]
-DOCS = ("index", "getting-started", "tutorial", "command-line", "confidence", "isometry", "data", "reproduce")
+DOCS = ("index", "getting-started", "tutorial", "command-line", "confidence", "isometry", "serve", "data", "reproduce")
 PAGES = [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in DOCS)]
 README = PAGES[0].read_text(encoding="utf-8")
 

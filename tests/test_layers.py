@@ -47,13 +47,14 @@ PARTS = {
 # a model, its answers and its files on the disk: modules that may call each other
 SAME_PART = {"folder": "model", "answers": "model", "subwords": "model", "hub": "model", "card": "model"}
 # The front doors know everything below them.
-for front_door in ("experiments", "reproduce", "report", "cli", "web", "__main__"):
+for front_door in ("experiments", "reproduce", "report", "serve", "cli", "web", "__main__"):
     PARTS[front_door] = " ".join(PARTS)
 
 NOT_CORE = {"io", "data", "model", "pipeline", "pivot", FRONT}
-NOT_CORE |= {"experiments", "reproduce", "report", "cli", "web", "__main__"}
+NOT_CORE |= {"experiments", "reproduce", "report", "serve", "cli", "web", "__main__"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]
+OPTIONAL += ["fastapi", "starlette", "uvicorn", "pydantic", "h11"]
 
 UNSAFE_IMPORTS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 UNSAFE_CALLS = {"eval", "exec", "torch.load", "yaml.load", "os.system", "os.popen"}

@@ -104,7 +104,11 @@ def features(space: BilingualSpace, queries: Tensor, candidates: Tensor, best_fi
     other = torch.where(rows[place][..., 0] == own[:, None], best[place][..., -1], best[place][..., 0])
     back = 2 * (cosines - mean[:, None] / 2 - other)
 
-    csls = 2 * cosines - mean[:, None] - target_means[candidates]
+    return describe(2 * cosines - mean[:, None] - target_means[candidates], margin, back)
+
+
+def describe(csls: Tensor, margin: Tensor, back: Tensor) -> Tensor:
+    """Give the features (..., 5) of candidates whose score and leads over their rivals, both ways, are known."""
     parts = csls, margin.clamp_min(0), margin.clamp_max(0), back.clamp_min(0), back.clamp_max(0)
     return torch.stack(parts, dim=-1)
 

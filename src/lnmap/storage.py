@@ -6,8 +6,9 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,60 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
         file.write("\n")
 
 
+def append_line(path: Path, line: bytes, patience: float = 10.0) -> None:
+    """Add a line to a file that several processes add to; when this returns the line is on the disk.
+
+    What a killed writer left of its last line is closed off, so that it spoils no other; a write that fails leaves the
+    file as it was.
+    """
+    with writing("a line", path):
+        new = not path.exists()
+        handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o666)
+        try:
+            _wait_for(handle, path, patience)
+            size = os.fstat(handle).st_size
+            torn = size > 0 and _last_byte(handle, size) != b"\n"
+            try:
+                _write_all(handle, b"\n" * torn + line + b"\n")
+                os.fsync(handle)
+            except OSError:
+                os.ftruncate(handle, size)
+                raise
+        finally:
+            os.close(handle)
+        if new:
+            _sync_folder(path.parent)
+
+
+def _last_byte(handle: int, size: int) -> bytes:
+    os.lseek(handle, size - 1, os.SEEK_SET)
+    return os.read(handle, 1)
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(handle, data) :]
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name survive a power cut, where folders can be opened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _wait_for(handle: int, path: Path, patience: float) -> None:
+    """Take the lock of an open file; whoever holds it needs it for milliseconds."""
+    deadline = time.monotonic() + patience
+    while not _try_lock(handle):
+        if time.monotonic() > deadline:
+            raise OutputError(f"{path} has been locked by another program for {patience:.0f} s; try again")
+        time.sleep(0.005)
+
+
 def _umask() -> int:
     mask = os.umask(0o022)
     os.umask(mask)
@@ -90,14 +145,21 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _flock(handle: int, folder: Path) -> None:
+    if not _try_lock(handle):
+        raise OutputError(f"{folder} is being written by another run; wait for it or choose another --out")
+
+
+def _try_lock(handle: int) -> bool:
+    """Lock an open file unless another process has; it is unlocked when it is closed."""
     try:
         import fcntl
     except ImportError:  # Windows: no advisory locks; the atomic renames still keep the folder whole
-        return
+        return True
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise OutputError(f"{folder} is being written by another run; wait for it or choose another --out") from None
+        return False
+    return True
 
 
 @contextmanager

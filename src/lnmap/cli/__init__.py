@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from lnmap.cli import about, data, hub, isometry, pivot, reproduce, training, using
+from lnmap.cli import about, data, hub, isometry, pivot, reproduce, serve, training, using
 from lnmap.cli.options import Debug, Quiet
 from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
@@ -37,6 +37,7 @@ for command in (
     hub.pull,
     reproduce.reproduce,
     reproduce.report,
+    serve.serve,
     about.methods,
     about.info,
 ):

@@ -1,0 +1,67 @@
+"""The command that opens models to a browser: serve."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lnmap.cli.options import Debug, Json, Quiet
+from lnmap.cli.terminal import console, count
+from lnmap.errors import MissingExtraError, OptionError
+
+
+def serve(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Model folders written by 'lnmap align'.")],
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 lets the network in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 for any free one.")] = 8000,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="HOST", help="Another name the server is called by; repeatable."),
+    ] = None,
+    test: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Test dictionary, to show each model's scores.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Open a page in which words are looked up and translations corrected, and an API for programs.
+
+    Example: lnmap serve en-fr
+
+    What people mark as right or wrong is kept in DIR/marks.jsonl; the page exports
+    it as a dictionary for 'lnmap align --pairs'. Ctrl-C ends the server.
+    """
+    from lnmap.io import read_lexicon
+
+    try:
+        from lnmap.serve import run
+        from lnmap.serve.shelf import Shelf
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "fastapi", "serve", "lnmap serve") from error
+    if not 0 <= port <= 65_535:
+        raise OptionError(f"--port cannot be {port}; give a number from 0 to 65535")
+    gold = None if test is None else read_lexicon(test)
+    with run.listen(host, port) as sock:
+        if not run.is_loopback(host):
+            console.note(f"everybody who can reach {host} can see these models and change their marks")
+        shelf = Shelf.open(folders, gold, console)
+        url = run.address(sock, host)
+
+        def ready() -> None:
+            if as_json:
+                console.json({"url": url, "models": list(shelf.slots)})
+            else:
+                console.result(f"{count(len(shelf.slots), 'model')} at {url}")
+                console.say("Ctrl-C ends the server")
+            sys.stdout.flush()  # whoever reads this through a pipe waits for it
+
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how a server ends
+            run.serve(shelf, sock, host, names or (), ready)
+        console.say("ended")

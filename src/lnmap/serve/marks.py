@@ -1,0 +1,127 @@
+"""Marks: what people said about word pairs, in a journal beside the model.
+
+`marks.jsonl` is only ever added to, a line a mark, and each line is on the disk before it is acknowledged. The last
+line about a pair counts. Several servers may share a journal: each reads what the others added.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from lnmap.storage import append_line
+
+JOURNAL = "marks.jsonl"
+Judgement = Literal["right", "wrong", "added", "none"]
+Pair = tuple[str, str]
+COUNTED: tuple[Judgement, ...] = ("right", "wrong", "added")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One judgement of one pair; 'none' takes an earlier one back."""
+
+    source: str
+    target: str
+    mark: Judgement
+    time: str
+
+
+class Marks:
+    """The journal of one model."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = Path(folder) / JOURNAL
+        self._lock = threading.Lock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._latest: Mapping[Pair, Mark] = {}
+        self._counts: dict[str, int] = {name: 0 for name in COUNTED}
+        self._pairs: list[Pair | None] = []  # what each line is about
+        self._offset, self._inode = 0, -1
+
+    def add(self, source: str, target: str, mark: Judgement) -> Mark:
+        """Write a mark down; when this returns no crash can lose it."""
+        now = time.time()
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
+        made = Mark(source, target, mark, stamp)
+        append_line(self.path, json.dumps(asdict(made)).encode())
+        return made
+
+    def latest(self) -> tuple[Mapping[Pair, Mark], int]:
+        """Give the mark of each pair, in the order they were first made, and a number that grows with every line."""
+        with self._lock:
+            self._read()
+            return self._latest, len(self._pairs)
+
+    def since(self, version: int) -> tuple[list[Mark], int]:
+        """Give what counts now for the pairs that were marked after a version; a mark taken back is 'none'."""
+        with self._lock:
+            self._read()
+            pairs = dict.fromkeys(filter(None, self._pairs[version:]))
+            return [self._latest.get(pair) or Mark(*pair, "none", "") for pair in pairs], len(self._pairs)
+
+    def version(self) -> int:
+        """Give a number that changes when somebody has marked something."""
+        with self._lock:
+            self._read()
+            return len(self._pairs)
+
+    def counts(self) -> dict[str, int]:
+        """Count the pairs by their marks."""
+        with self._lock:
+            self._read()
+            return dict(self._counts)
+
+    def _read(self) -> None:
+        """Take in the lines that were added since; a journal that was replaced is read afresh."""
+        try:
+            with self.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                if status.st_ino != self._inode or status.st_size < self._offset:
+                    self._reset()
+                    self._inode = status.st_ino
+                if status.st_size == self._offset:
+                    return
+                file.seek(self._offset)
+                data = file.read()
+        except FileNotFoundError:
+            self._reset()
+            return
+        whole = data[: data.rfind(b"\n") + 1]  # a line without its end is being written, or was never finished
+        if whole:
+            self._offset += len(whole)
+            self._take(whole.split(b"\n")[:-1])
+
+    def _take(self, lines: Sequence[bytes]) -> None:
+        """Let new lines count. Readers keep the table they were given, so a new one takes its place."""
+        latest = dict(self._latest)
+        for made in map(_parse, lines):
+            self._pairs.append((made.source, made.target) if made else None)
+            if made is None:
+                continue
+            if made.mark == "none":
+                latest.pop((made.source, made.target), None)
+            else:
+                latest[made.source, made.target] = made
+        found = Counter(mark.mark for mark in latest.values())
+        self._latest, self._counts = latest, {name: found[name] for name in COUNTED}
+
+
+def _parse(line: bytes) -> Mark | None:
+    """Read a line; what a crash or an editor made of one is passed over."""
+    try:
+        row: Any = json.loads(line)
+        made = Mark(row["source"], row["target"], row["mark"], str(row["time"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    words = isinstance(made.source, str) and isinstance(made.target, str) and made.source and made.target
+    return made if words and made.mark in get_args(Judgement) else None

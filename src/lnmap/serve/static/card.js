@@ -1,0 +1,135 @@
+// The model's card: data, method, training curves, scores, isometry.
+
+import { get, post } from "./api.js";
+import { decimals, el, number, percent, svg, toast } from "./dom.js";
+import { languageName } from "./languages.js";
+
+const WIDTH = 300, HEIGHT = 110;
+const COUNTERS = ["iteration", "step", "epoch", "seconds"];
+
+export function showCard(place, model) {
+  let jobs = {};
+  place.append(el("h1", {}, model.name));
+  const body = el("div");
+  place.append(body);
+
+  async function load() {
+    try {
+      draw(await get(model.id, ""));
+    } catch (error) {
+      body.replaceChildren(el("p", { class: "lead" }, `The card cannot be shown: ${error.message}`));
+    }
+  }
+
+  function draw(card) {
+    jobs = card.jobs;
+    const { facts, method } = card;
+    body.replaceChildren(
+      el("p", { class: "lead" }, `${method.title || method.name}. ${method.citation || ""}`),
+      el("div", { class: "columns half" }, el("div", {},
+        section("Data", table([
+          ...["source", "target"].map((side) => [languageName(model, side), sideText(card.sides[side])]),
+          ["Seed pairs", `${number(card.seed_pairs.count)}${card.seed_pairs.file ? `, from ${card.seed_pairs.file}` : ""}`],
+          ["Marks", `${number(card.marks.right)} right, ${number(card.marks.wrong)} wrong, ${number(card.marks.added)} added`],
+        ])),
+        section("Scores", scores(card))), el("div", {},
+        section("Method", table([
+          ["Name", [method.name, facts.profile].filter(Boolean).join(", ")],
+          ["Learns from", method.learns_from || "–"],
+          ["Options", values(facts.options) || "–"],
+          ["Trained", `${when(facts.created)}, ${facts.seconds ?? "–"} s on ${facts.device || "–"}, seed ${facts.seed ?? "–"}`],
+          ["Versions", values(facts.versions)],
+          ["Confidence", card.calibrated_on === null ? "not calibrated" : `calibrated on ${number(card.calibrated_on)} judged candidates`],
+        ])),
+        section("How alike the two spaces are", isometry(card)))),
+      section("Training curves", curves(card.curves)));
+  }
+
+  const section = (title, content) => el("section", { class: "card", "aria-label": title }, el("h2", {}, title), content);
+  const table = (rows) => el("dl", {}, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  const when = (stamp) => Date.parse(stamp) ? new Date(stamp).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "–";
+  const values = (object) => Object.entries(object || {}).map(([name, value]) => `${name} ${value}`).join(", ");
+
+  function sideText(side) {
+    const origin = [side.file, side.source, side.policy && `policy ${side.policy}`].filter(Boolean).join(", ");
+    return `${number(side.words)} words × ${side.dim}${origin ? ` (${origin})` : ""}`;
+  }
+
+  function scores(card) {
+    if (!card.scores) {
+      const { state, message } = card.jobs.scores;
+      if (state === "running") return el("p", {}, "Being computed …");
+      if (state === "failed") return el("p", {}, `They cannot be computed: ${message}`);
+      return el("p", {}, "Not scored: start the server with ", el("code", {}, "--test FILE"), " and a dictionary of test words.");
+    }
+    return el("div", {}, ...["forward", "backward"].map((way) => {
+      const found = card.scores[way];
+      const [from, to] = way === "forward" ? ["source", "target"] : ["target", "source"];
+      return el("div", { class: "score" }, el("h3", {}, `${languageName(model, from)} → ${languageName(model, to)}`),
+        el("p", {}, el("strong", { class: "big" }, `${decimals(found["p@1"], 1)} %`), ` first, ${decimals(found["p@5"], 1)} % among five; `,
+          `${number(found.n)} test words, interval ${decimals(found["p@1_interval"][0], 1)} to ${decimals(found["p@1_interval"][1], 1)}`),
+        el("table", { class: "bands" }, el("caption", { class: "unseen" }, "First answers that are right, by frequency"),
+          el("tbody", {}, ...found.bands.map(band))));
+    }));
+  }
+
+  function band(row) {
+    const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span"));
+    bar.firstChild.style.inlineSize = `${row["p@1"].toFixed(1)}%`;
+    const ranks = row.to ? `${number(row.from)}–${number(row.to)}` : `from ${number(row.from)}`;
+    return el("tr", {}, el("th", { scope: "row" }, `ranks ${ranks}`), el("td", {}, bar),
+      el("td", { class: "figure" }, `${decimals(row["p@1"], 1)} %`), el("td", { class: "figure quiet" }, `${number(row.words)} words`));
+  }
+
+  function isometry(card) {
+    const { state, share, message } = card.jobs.isometry;
+    if (card.isometry) {
+      const found = card.isometry;
+      return table([
+        ["Gromov-Hausdorff distance", `${decimals(found.gh, 4)} (0 is the same shape, ${number(found.words)} words)`],
+        ["as published", decimals(found.gh_rows, 4)],
+        ["Relational similarity", found.relational === null ? "–" : `${decimals(found.relational, 3)} (1 is the same shape)`],
+        ["Eigenvector similarity", `${decimals(found.eigenvector, 2)} (0 is alike)`],
+      ]);
+    }
+    if (state === "running") return el("p", { role: "status" }, `Being measured … ${percent(share)} of this step`);
+    const button = el("button", { type: "button", class: "main", id: "measure", click: async () => {
+      try {
+        await post(model.id, "isometry", {});
+        load();
+      } catch (error) {
+        toast(`It cannot be measured: ${error.message}`);
+      }
+    } }, "Measure it");
+    return el("div", {}, el("p", {}, state === "failed" ? `It cannot be measured: ${message}` :
+      "Gromov-Hausdorff distance and others; takes about a minute, in the background."), state === "failed" ? null : button);
+  }
+
+  function curves(columns) {
+    const names = Object.keys(columns).filter((name) => columns[name].some((value) => value !== null));
+    const drawn = names.filter((name) => !COUNTERS.includes(name) && columns[name].filter((value) => value !== null).length > 1 && new Set(columns[name]).size > 1);
+    if (!drawn.length) return el("p", { class: "quiet" }, "This method leaves no training log with more than one step.");
+    return el("div", { class: "curves" }, ...drawn.map((name) => curve(name, columns[name])));
+  }
+
+  function curve(name, column) {
+    const known = column.map((value, i) => [i, value]).filter(([, value]) => value !== null);
+    const low = Math.min(...known.map(([, value]) => value)), high = Math.max(...known.map(([, value]) => value));
+    const x = (i) => 6 + (i / Math.max(1, column.length - 1)) * (WIDTH - 12);
+    const y = (value) => HEIGHT - 10 - ((value - low) / (high - low || 1)) * (HEIGHT - 20);
+    const line = known.map(([i, value], n) => `${n ? "L" : "M"}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+    const short = (value) => String(Number(value.toPrecision(4)));
+    return el("figure", { class: "curve" }, el("figcaption", {}, name.replaceAll("_", " ")),
+      svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${name}: from ${short(known[0][1])} to ${short(known.at(-1)[1])} in ${known.length} steps, between ${short(low)} and ${short(high)}` },
+        svg("path", { d: line }), svg("circle", { cx: x(known.at(-1)[0]), cy: y(known.at(-1)[1]), r: 3.5 })),
+      el("p", { class: "quiet figure" }, `${short(known[0][1])} → ${short(known.at(-1)[1])}`));
+  }
+
+  /** Work in the background has moved on. */
+  function update(state, before) {
+    const moved = ["isometry", "scores"].some((name) => JSON.stringify(state[name]) !== JSON.stringify(jobs[name]));
+    if (moved || (before && before.marks_version !== state.marks_version)) load();
+  }
+
+  return { enter: load, update };
+}

@@ -1,0 +1,178 @@
+// The induced lexicon: browse, filter, judge, add, take home.
+
+import { address, get, post } from "./api.js";
+import { combobox } from "./combobox.js";
+import { decimals, el, number, say, signed, toast, word } from "./dom.js";
+import { answering, asked, languageName } from "./languages.js";
+import { markButtons, refreshMarks } from "./marking.js";
+import { meter } from "./meter.js";
+
+const PAGE = 50;
+const SHOWN = { all: "All words", unmarked: "Not marked yet", right: "Marked right", wrong: "Marked wrong", added: "Added" };
+
+export function showLexicon(place, model, { link }) {
+  let query = {}, rows = [], request, timer, loaded = -1;
+  const sorts = { frequency: "Frequent first", surest: "Surest first", unsurest: "Least sure first" };
+
+  const filter = el("input", { type: "search", "aria-label": "Filter by part of a word", placeholder: "Filter words", maxlength: 100,
+    dir: "auto", input: () => { clearTimeout(timer); timer = setTimeout(() => change({ text: filter.value.trim() }), 250); } });
+  const select = (label, name, choices) => el("select", { "aria-label": label, name, change: (event) => change({ [name]: event.target.value }) },
+    ...Object.entries(choices).map(([value, title]) => el("option", { value }, title)));
+  const way = select("Direction", "direction", {
+    forward: `${languageName(model, "source")} → ${languageName(model, "target")}`,
+    backward: `${languageName(model, "target")} → ${languageName(model, "source")}`,
+  });
+  const order = select("Order", "sort", sorts);
+  const show = select("Marks", "show", SHOWN);
+  const mutual = el("input", { type: "checkbox", change: () => change({ mutual: mutual.checked ? "true" : "" }) });
+  const body = el("tbody", { keydown: onKey });
+  const head = el("tr");
+  const table = el("table", {}, el("caption", { class: "unseen" }, "The induced lexicon"), el("thead", {}, head), body);
+  const told = el("p", { class: "quiet", id: "told" });
+  const earlier = el("button", { type: "button", click: () => turnPage(-1) }, "Previous");
+  const later = el("button", { type: "button", click: () => turnPage(1) }, "Next");
+  const counts = el("p", { class: "counts", id: "counts" });
+
+  place.append(
+    el("h1", {}, "Lexicon"),
+    el("p", { class: "lead" }, "The best translation of every word. Mark what is right or wrong, add what is missing, ",
+      "and take the result home as a seed dictionary."),
+    el("div", { class: "columns even" },
+      el("section", { class: "card add", "aria-label": "Add a pair" }, el("h2", {}, "Add a pair"),
+        el("p", { class: "quiet" }, "A word whose right translation is not the one below? Say it here."), adder()),
+      el("section", { class: "card home", "aria-label": "Take home" }, el("h2", {}, "Take home"), counts, takeHome())),
+    el("section", { class: "card list", "aria-label": "Entries" },
+      el("div", { class: "controls" }, filter, way, order, show,
+        el("label", { class: "check" }, mutual, " only words that choose each other")),
+      el("div", { class: "scroll", tabindex: "-1" }, table),
+      el("div", { class: "line pager" }, told, el("span", {}, earlier, later)),
+      el("p", { class: "quiet hint" }, "Keys in the table: ", el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ",
+        el("kbd", {}, "R"), " right, ", el("kbd", {}, "W"), " wrong, ", el("kbd", {}, "U"), " undo.")));
+
+  function adder() {
+    const sides = ["source", "target"].map((side) => combobox({
+      label: `Word in ${languageName(model, side)}`, side, model, language: model[side].language,
+      placeholder: languageName(model, side), onChoose: () => side === "source" ? sides[1].input.focus() : button.focus(),
+    }));
+    const button = el("button", { type: "submit", class: "main" }, "Add");
+    const form = el("form", { class: "adder", submit: async (event) => {
+      event.preventDefault();
+      const [source, target] = sides.map((one) => one.value);
+      if (!source || !target) return toast("Give a word of each language.");
+      try {
+        const made = await post(model.id, "marks", { source, target, mark: "added" });
+        toast(made.known ? `Added: ${made.source} – ${made.target}` :
+          `Added: ${made.source} – ${made.target}. A word of it is not in the vocabularies: align cannot learn from it.`);
+        sides.forEach((one) => { one.value = ""; });
+        sides[0].input.focus();
+        marked();
+      } catch (error) {
+        toast(`Not added: ${error.message}`);
+      }
+    } }, sides[0].box, sides[1].box, button);
+    return form;
+  }
+
+  function takeHome() {
+    const file = (title, hint, parameters) => el("li", {},
+      el("a", { href: address(model.id, "marks/export", parameters), download: "" }, title), el("span", { class: "quiet" }, ` ${hint}`));
+    return [el("ul", { class: "files" },
+      file("Seed with my marks", "the pairs it learnt from, corrected (.tsv)", { format: "tsv", seed: "with" }),
+      file("Only my marks", "right and added pairs (.tsv)", { format: "tsv", seed: "without" }),
+      file("For a spreadsheet", "right and added pairs (.csv)", { format: "csv", seed: "without" })),
+    el("p", { class: "quiet" }, "Then align again: ", el("code", {}, `lnmap align SRC TGT --pairs ${model.id}-pairs.tsv --out DIR`))];
+  }
+
+  function change(values) {
+    location.hash = link("lexicon", { ...query, page: "", ...values });
+  }
+
+  function turnPage(step) {
+    change({ page: String((Number(query.page) || 0) + step || "") });
+  }
+
+  function enter(parameters) {
+    query = Object.fromEntries(parameters);
+    filter.value === query.text || document.activeElement === filter || (filter.value = query.text || "");
+    way.value = query.direction === "backward" ? "backward" : "forward";
+    order.value = query.sort in sorts ? query.sort : "frequency";
+    show.value = query.show in SHOWN ? query.show : "all";
+    mutual.checked = query.mutual === "true";
+    load();
+  }
+
+  async function load() {
+    request?.abort();
+    request = new AbortController();
+    const { signal } = request;
+    const offset = Math.max(0, Number(query.page) || 0) * PAGE;
+    try {
+      const found = await get(model.id, "lexicon", { direction: way.value, sort: order.value, show: show.value,
+        text: (query.text || "").slice(0, 100), mutual: mutual.checked, offset, limit: PAGE }, signal);
+      draw(found, offset);
+    } catch (error) {
+      if (error.name !== "AbortError") told.textContent = `The lexicon cannot be shown: ${error.message}`;
+    }
+  }
+
+  function draw(found, offset) {
+    loaded = found.known;
+    const direction = way.value;
+    const title = (text, name = "") => el("th", { scope: "col", class: name }, text);
+    head.replaceChildren(title(languageName(model, asked(direction))), title(languageName(model, answering(direction))),
+      title("Confidence"), title("Returns", "wide middle"), title("CSLS", "wide end"), title("Rank", "wide end"), title("Mark", "end"));
+    rows = found.entries.map((entry) => makeRow(entry, direction));
+    body.replaceChildren(...rows.map((row) => row.node));
+    const end = offset + found.entries.length;
+    const growing = found.known < found.words ? ` · ${number(found.known)} of ${number(found.words)} words looked at so far` : "";
+    told.textContent = found.total ? `${number(Math.min(offset + 1, end))}–${number(end)} of ${number(found.total)}${growing}` : `Nothing here${growing}`;
+    earlier.disabled = offset === 0;
+    later.disabled = end >= found.total;
+    say(`${number(found.total)} entries`);
+  }
+
+  function makeRow(entry, direction) {
+    const pair = { source: entry.source, target: entry.target };
+    const marks = markButtons(model, pair, entry.mark, marked);
+    const cell = (side) => el("td", {}, word(entry[side], model[side].language, "a", {
+      class: "word", href: link("translate", { w: entry[side], d: side === "target" && "backward" }) }));
+    const returns = entry.returns === null ? "–" : signed(entry.returns ? "✓" : "", entry.returns ? "yes" : "no");
+    const node = el("tr", {}, cell(asked(direction)), cell(answering(direction)), el("td", {}, meter(entry.confidence)),
+      el("td", { class: "wide middle" }, returns), el("td", { class: "wide end figure" }, decimals(entry.csls)),
+      el("td", { class: "wide end figure" }, entry.rank === null ? "–" : number(entry.rank)), el("td", { class: "end" }, marks.group));
+    return { node, marks };
+  }
+
+  function onKey(event) {
+    const at = rows.findIndex((row) => row.node.contains(event.target));
+    if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const mark = { r: "right", w: "wrong" }[event.key.toLowerCase()];
+    const { marks } = rows[at];
+    if (step && rows[at + step]) {
+      const place = [...rows[at].node.querySelectorAll("a, button")].indexOf(event.target);
+      rows[at + step].node.querySelectorAll("a, button")[place]?.focus();
+    } else if (mark && marks.get() !== mark) marks.press(mark);
+    else if (event.key.toLowerCase() === "u" && marks.get()) marks.press(marks.get() === "wrong" ? "wrong" : "right");
+    else if (!step && !mark) return;
+    event.preventDefault();
+  }
+
+  function marked() {
+    window.dispatchEvent(new Event("lnmap-marked"));
+  }
+
+  /** Somebody marked something, or more of the lexicon has been found. */
+  async function update(state, before) {
+    const { right, wrong, added } = state.marks;
+    counts.textContent = `${number(right)} right, ${number(wrong)} wrong, ${number(added)} added`;
+    const busy = body.contains(document.activeElement);
+    const grown = state[way.value].known !== loaded && loaded >= 0 && loaded < PAGE * 2 + (Number(query.page) || 0) * PAGE;
+    if (grown && !busy) return load();
+    if (!before || before.marks_version === state.marks_version) return;
+    if (show.value in { right: 1, wrong: 1, added: 1 }) return busy ? undefined : load();
+    await refreshMarks(model, rows.map((row) => row.marks), state, before);
+  }
+
+  return { enter, update, leave: () => { request?.abort(); clearTimeout(timer); } };
+}

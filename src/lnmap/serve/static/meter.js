@@ -1,0 +1,12 @@
+// Confidence as a bar and a number; without calibration no number is made up.
+
+import { el, percent } from "./dom.js";
+
+/** Draw a probability, or say that there is none. */
+export function meter(confidence) {
+  if (confidence === null) return el("span", { class: "quiet" }, "not calibrated");
+  const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span"));
+  bar.firstChild.style.inlineSize = `${(100 * confidence).toFixed(1)}%`;
+  bar.dataset.level = confidence >= 0.7 ? "high" : confidence >= 0.35 ? "middle" : "low";
+  return el("span", { class: "meter" }, bar, el("span", { class: "figure" }, percent(confidence)));
+}

@@ -1,0 +1,166 @@
+// The view that translates a word and shows why.
+
+import { get } from "./api.js";
+import { combobox } from "./combobox.js";
+import { decimals, el, number, say, signed, word } from "./dom.js";
+import { answering, asked, languageName } from "./languages.js";
+import { createMap } from "./map.js";
+import { markButtons, refreshMarks } from "./marking.js";
+import { meter } from "./meter.js";
+
+export function showTranslate(place, model, { link }) {
+  let direction = "forward", current = "", request, candidates = [];
+  const searchPlace = el("div", { class: "search" });
+  const result = el("div", { class: "result" });
+  place.append(el("h1", { class: "unseen" }, "Translate"), searchPlace, result);
+  let field;
+
+  function drawSearch() {
+    const [from, to] = [languageName(model, asked(direction)), languageName(model, answering(direction))];
+    field = combobox({
+      label: `Word in ${from}`, side: asked(direction), model, language: model[asked(direction)].language,
+      placeholder: `A word in ${from}`, value: current, big: true,
+      onChoose: (text) => { location.hash = link("translate", { w: text, d: direction === "backward" && direction }); },
+    });
+    const swap = el("button", { type: "button", class: "swap", click: turn, id: "swap" },
+      el("span", {}, from), el("span", { class: "arrows", "aria-hidden": "true" }, "⇄"), el("span", {}, to),
+      el("span", { class: "unseen" }, ": switch the direction"));
+    searchPlace.replaceChildren(swap, field.box);
+  }
+
+  function turn() {
+    const other = direction === "forward" ? "backward" : "forward";
+    const best = candidates[0]?.word;
+    location.hash = link("translate", { w: best || "", d: other === "backward" && other });
+  }
+
+  function enter(parameters) {
+    const wanted = parameters.get("d") === "backward" ? "backward" : "forward";
+    const text = parameters.get("w") || "";
+    const turned = wanted !== direction || !field;
+    const hadFocus = searchPlace.contains(document.activeElement) && document.activeElement.id;
+    direction = wanted;
+    current = text;
+    if (turned) {
+      drawSearch();
+      if (hadFocus === "swap") document.getElementById("swap").focus();
+    } else if (field.value !== text) field.value = text;
+    if (text) look(text);
+    else welcome();
+  }
+
+  function welcome() {
+    candidates = [];
+    const side = model[asked(direction)];
+    const examples = el("p", { class: "examples" });
+    result.replaceChildren(el("section", { class: "welcome" },
+      el("p", { class: "lead" }, `Type a word of ${number(side.words)} in the field above and see its translations, `,
+        "how sure they are, and where it lies among its neighbours."), examples));
+    get(model.id, "lexicon", { direction, sort: "surest", limit: 12 }).then((page) => {
+      const words = page.entries.map((entry) => entry[asked(direction)]);
+      examples.replaceChildren("For example ", ...words.slice(0, 6).map((text) => wordLink(text, direction)));
+    }).catch(() => {});
+    if (matchMedia("(hover: hover)").matches) field.input.focus();
+  }
+
+  function wordLink(text, way) {
+    const href = link("translate", { w: text, d: way === "backward" && way });
+    return word(text, model[asked(way)].language, "a", { href, class: "word chip" });
+  }
+
+  async function look(text) {
+    request?.abort();
+    request = new AbortController();
+    const { signal } = request;
+    const parameters = { word: text, direction };
+    result.setAttribute("aria-busy", "true");
+    try {
+      const found = await get(model.id, "translate", { ...parameters, k: 8 }, signal); // alone: it may not be known
+      const [near, places] = await Promise.all([
+        get(model.id, "neighbours", { ...parameters, k: 10 }, signal),
+        get(model.id, "map", parameters, signal),
+      ]);
+      draw(found, near, places);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      refuse(text, error);
+    } finally {
+      if (!signal.aborted) result.removeAttribute("aria-busy");
+    }
+  }
+
+  function refuse(text, error) {
+    candidates = [];
+    const near = error.spellings?.length
+      ? el("p", { class: "examples" }, "Did you mean ", ...error.spellings.map((one) => wordLink(one, direction)), "?")
+      : null;
+    const message = error.code === "unknown_word"
+      ? [word(text, model[asked(direction)].language, "strong"), " is not in the vocabulary."]
+      : [`This cannot be answered: ${error.message}`];
+    result.replaceChildren(el("section", { class: "welcome", id: "unknown" }, el("p", { class: "lead" }, ...message), near));
+    say(`${text}: ${error.message}. ${error.spellings?.length ? `Did you mean ${error.spellings.join(", ")}?` : ""}`);
+  }
+
+  function draw(found, near, places) {
+    candidates = found.candidates;
+    const language = model[asked(direction)].language;
+    const size = number(model[asked(direction)].words);
+    const head = el("div", { class: "headword" }, word(found.word, language, "h2", { id: "headword" }),
+      el("p", { class: "quiet" }, `word ${number(found.rank)} of ${size} by frequency`));
+    const list = el("ol", { class: "candidates", "aria-labelledby": "headword" },
+      ...found.candidates.map((candidate) => candidateItem(found.word, candidate)));
+    const note = model.calibrated ? null : el("p", { class: "quiet note" },
+      "This model was not calibrated, so no confidence is shown: align with ", el("code", {}, "--calibrate"), " to get one.");
+    const map = createMap({ places, model, onChoose: (point) => {
+      const way = point.side === "source" ? "forward" : "backward";
+      location.hash = link("translate", { w: point.word, d: way === "backward" && way });
+    } });
+    result.replaceChildren(head, el("div", { class: "columns" },
+      el("section", { class: "card answers", "aria-label": "Translations" }, el("h3", {}, "Translations"), list, note),
+      map.card), neighbours(near));
+    map.start();
+    say(`${found.word}: ${found.candidates.slice(0, 3).map((one) => one.word).join(", ")}`);
+  }
+
+  function pairOf(one, other) {
+    return direction === "backward" ? { source: other, target: one } : { source: one, target: other };
+  }
+
+  function candidateItem(text, candidate) {
+    const back = direction === "forward" ? "backward" : "forward";
+    const marks = markButtons(model, pairOf(text, candidate.word), candidate.mark,
+      () => window.dispatchEvent(new Event("lnmap-marked")));
+    candidate.marks = marks;
+    const href = link("translate", { w: candidate.word, d: back === "backward" && back });
+    return el("li", { class: "candidate" },
+      el("div", { class: "line" },
+        word(candidate.word, model[answering(direction)].language, "a", { href, class: "word" }), marks.group),
+      el("div", { class: "line facts" }, meter(candidate.confidence),
+        el("span", { class: candidate.returns ? "back yes" : "back", title: "translated back" },
+          signed("↩\u2009", "translated back: "), word(candidate.back, model[asked(direction)].language),
+          signed(candidate.returns ? " ✓" : "", candidate.returns ? " returns" : " does not return")),
+        el("span", { class: "scores" },
+          el("span", { title: "how much nearer than other neighbours" }, `CSLS ${decimals(candidate.csls)}`),
+          el("span", {}, `cos ${decimals(candidate.cosine)}`))));
+  }
+
+  function neighbours(near) {
+    const block = (title, hint, words, way) => el("section", { class: "card near" }, el("h3", {}, title),
+      el("p", { class: "quiet" }, hint),
+      el("ul", {}, ...words.map((one) => el("li", {}, wordLink(one.word, way),
+        el("span", { class: "figure quiet" }, decimals(one.cosine))))));
+    const back = direction === "forward" ? "backward" : "forward";
+    return el("div", { class: "columns even" },
+      block(`Near it in ${languageName(model, asked(direction))}`, "cosine of the vectors as they were read",
+        near.own, direction),
+      block(`Near it in ${languageName(model, answering(direction))}`, "cosine after the alignment", near.other, back));
+  }
+
+  /** Somebody marked something: show it here too. */
+  async function update(state, before) {
+    if (!before || before.marks_version === state.marks_version || !candidates.length) return;
+    await refreshMarks(model, candidates.map((one) => one.marks), state, before);
+  }
+
+  return { enter, update, leave: () => request?.abort() };
+}
