@@ -8,6 +8,7 @@ from lnmap.errors import OptionError
 from lnmap.methods.aae import Aae, TwoWayAlignment
 from lnmap.methods.base import Alignment, LinearAlignment, Method
 from lnmap.methods.bliss import Bliss
+from lnmap.methods.contrastive import Contrastive
 from lnmap.methods.geomm import Geomm
 from lnmap.methods.lnmap import LNMap
 from lnmap.methods.lnmap.alignment import LatentAlignment
@@ -29,6 +30,7 @@ METHODS: dict[str, type[Method]] = {
         Geomm,
         VecmapSup,
         VecmapSemi,
+        Contrastive,
         Bliss,
         Artetxe2018Acl,
         MuseUnsup,
