@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,45 +18,56 @@ from lnmap.methods.vecmap.mapping import MultiStepOptions, choose_ridge, multi_s
 from lnmap.normalize import Normalizer, unit
 
 Maps = tuple[Tensor, Tensor]
-_SMALL = 2500  # seed pairs below which the published numbers for 1 000 pairs are used, else those for 5 000
+_SMALL = 2500  # seed pairs below which a seed is small
 
 
 @dataclass(frozen=True)
 class ContrastiveOptions(MultiStepOptions):
-    """Options of `contrastive`; 0 or auto: by the number of seed pairs, below 2 500 / from 2 500 on."""
+    """Options of `contrastive`; the profiles c1-1k and c1-5k have the published numbers for 1 000 and 5 000 pairs."""
 
-    rounds: int = option(0, "rounds of mapping and induction; 0: 3 / 2", low=0)
-    closed_rounds: int = option(0, "first rounds that use the closed form as it is, without training", low=0)
-    learn_from: str = option(
-        "auto", "pairs of the loss: the seed, or also induced ones; auto: all / seed", ("auto", "seed", "all")
-    )
-    steps: int = option(0, "gradient steps a round; 0: 50 / 200", low=0)
-    rate: float = option(0.0, "step size; 0: 2 / 1.5", low=0)
-    decay: float = option(0.0, "what the step size is multiplied by after each step; 0: 1 / 0.99", low=0)
+    rounds: int = option(0, "rounds of mapping and induction; 0: 3 below 2 500 seed pairs, else 2", low=0)
+    closed_rounds: int = option(1, "first rounds that use the closed form as it is, without training", low=0)
+    learn_from: str = option("all", "pairs of the loss: the seed and induced ones, or the seed", ("all", "seed"))
+    steps: int = option(0, "gradient steps a round; 0: 15 below 2 500 seed pairs, else 8", low=0)
+    rate: float = option(5.0, "step size", low=1e-9)
+    decay: float = option(1.0, "what the step size is multiplied by after each step", low=1e-9)
     clip: float = option(0.15, "largest norm of the gradient; a longer one is scaled to it", low=1e-9)
     temperature: float = option(1.0, "temperature of the loss", low=1e-3)
-    negatives: int = option(0, "hard negatives a pair has on each side; 0: 60 / 150", low=0)
+    negatives: int = option(60, "hard negatives a pair has on each side", low=1)
     negative_words: int = option(60_000, "most frequent words that may be negatives", low=1)
-    refresh: int = option(10, "steps after which the negatives are sought again; published: 1", low=1)
-    induced: int = option(0, "most pairs induced from each side after a round; 0: 6 000 / 10 000", low=0)
-    induced_words: int = option(0, "most frequent words pairs are induced among; 0: 20 000 / 60 000", low=0)
+    refresh: int = option(5, "steps after which the negatives are sought again", low=1)
+    induced: int = option(0, "most pairs induced from each side; 0: 6 000 below 2 500 seed pairs, else 10 000", low=0)
+    induced_words: int = option(20_000, "most frequent words pairs are induced among", low=1)
 
     def settled(self, pairs: int) -> ContrastiveOptions:
         """Fill in what is left to the number of seed pairs."""
-        chosen = {name: getattr(self, name) for name in _BY_SIZE}
-        index = int(pairs >= _SMALL)
-        return replace(self, **{name: _BY_SIZE[name][index] for name, v in chosen.items() if v in (0, "auto")})
+        automatic: dict[str, tuple[Any, Any]] = {"rounds": (3, 2), "steps": (15, 8), "induced": (6000, 10_000)}
+        size = int(pairs >= _SMALL)
+        return replace(self, **{name: values[size] for name, values in automatic.items() if not getattr(self, name)})
 
 
-_BY_SIZE = {
-    "rounds": (3, 2),
-    "learn_from": ("all", "seed"),
-    "steps": (50, 200),
-    "rate": (2.0, 1.5),
-    "decay": (1.0, 0.99),
-    "negatives": (60, 150),
-    "induced": (6000, 10_000),
-    "induced_words": (20_000, 60_000),
+_PUBLISHED: dict[str, Any] = {"closed_rounds": 0, "refresh": 1, "negative_words": 60_000, "clip": 0.15}
+_C1_1K: dict[str, Any] = {
+    **_PUBLISHED,
+    "rounds": 3,
+    "learn_from": "all",
+    "steps": 50,
+    "rate": 2.0,
+    "decay": 1.0,
+    "negatives": 60,
+    "induced": 6000,
+    "induced_words": 20_000,
+}
+_C1_5K: dict[str, Any] = {
+    **_PUBLISHED,
+    "rounds": 2,
+    "learn_from": "seed",
+    "steps": 200,
+    "rate": 1.5,
+    "decay": 0.99,
+    "negatives": 150,
+    "induced": 10_000,
+    "induced_words": 60_000,
 }
 
 
@@ -67,7 +79,7 @@ class Contrastive(Method):
     citation = "Li et al. 2022, ACL"
     supervision = "seed + unaligned words"
     Options = ContrastiveOptions
-    profiles = {"published": {"ridge": 0.0, "closed_rounds": 0, "refresh": 1}}
+    profiles = {"c1-1k": _C1_1K, "c1-5k": _C1_5K}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Map, refine and induce in turns; the seed is part of every dictionary."""
@@ -167,10 +179,9 @@ class Contrast:
     def seek(self, maps: Maps) -> None:
         """Find the negatives of all pairs anew, and lay out the words and scores the loss is made of."""
         n = self.options.negative_words
-        sides, sought = (self.x, self.z), self.pairs.T
-        words = [unit(side[rows] @ w) for side, rows, w in zip(sides, sought, maps, strict=True)]
-        everything = [unit(side[:n] @ w) for side, w in zip(sides, maps, strict=True)]
-        found = nearest_words(*words, *everything, self.options.negatives, self.memory)
+        from_x, from_y = unit(self.x[self.pairs[:, 0]] @ maps[0]), unit(self.z[self.pairs[:, 1]] @ maps[1])
+        all_x, all_y = unit(self.x[:n] @ maps[0]), unit(self.z[:n] @ maps[1])
+        found = nearest_words(from_x, from_y, all_x, all_y, self.options.negatives, self.memory)
         x, y = self.pairs[:, :1], self.pairs[:, 1:]
         left = torch.cat([x.expand_as(found.targets), found.sources], dim=1)  # (k, 2 n): the wrong pairs
         right = torch.cat([found.targets, y.expand_as(found.sources)], dim=1)
