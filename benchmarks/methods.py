@@ -95,7 +95,8 @@ def variants(args: argparse.Namespace) -> list[tuple[str, dict[str, str]]]:
 
 
 def is_random(methods: list[str], name: str) -> bool:
-    return name not in METHODS or name not in ("procrustes", "muse", "geomm", "artetxe2018aaai", "vecmap-sup")
+    fixed = ("procrustes", "muse", "geomm", "artetxe2018aaai", "vecmap-sup", "contrastive")
+    return name not in METHODS or name not in fixed
 
 
 def load(vectors: dict[str, lnmap.Embeddings], args: argparse.Namespace, name: str) -> lnmap.Embeddings:

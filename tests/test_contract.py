@@ -34,6 +34,7 @@ FAST: dict[str, dict[str, Any]] = {
     "geomm": {},
     "vecmap-sup": {},
     "vecmap-semi": SELF_LEARNING,
+    "contrastive": {"rounds": 2, "steps": 3, "negatives": 20},
     "artetxe2018acl": {**SELF_LEARNING, "initial_words": 600, "check_words": 600},
     "bliss": {**ADVERSARIAL, "refinements": 1},
     "muse-unsup": {**ADVERSARIAL, "refinements": 1},

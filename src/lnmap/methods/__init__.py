@@ -9,6 +9,7 @@ from lnmap.methods.aae import Aae, TwoWayAlignment
 from lnmap.methods.auto import Auto
 from lnmap.methods.base import Alignment, LinearAlignment, Method
 from lnmap.methods.bliss import Bliss
+from lnmap.methods.contrastive import Contrastive
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.methods.geomm import Geomm
 from lnmap.methods.lnmap import LNMap
@@ -32,6 +33,7 @@ METHODS: dict[str, type[Method]] = {
         Geomm,
         VecmapSup,
         VecmapSemi,
+        Contrastive,
         Bliss,
         Artetxe2018Acl,
         MuseUnsup,

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, mse_loss
+from torch.nn.functional import mse_loss
 
 from lnmap.methods.lnmap.networks import Networks
 from lnmap.methods.lnmap.options import LNMapOptions
+from lnmap.methods.negatives import info_nce
 
 
 class Losses(NamedTuple):
@@ -58,5 +59,4 @@ def ranking_loss(query: Tensor, wanted: Tensor, negatives: Tensor, temperature: 
     :param negatives: scores of wrong pairs with one of the two words in them, (b, n); -inf where there is none.
     """
     right = (query * wanted).sum(dim=1, keepdim=True)  # (b, 1)
-    scores = torch.cat([right, negatives], dim=1) / temperature  # (b, 1 + n)
-    return cross_entropy(scores, torch.zeros(len(query), dtype=torch.long, device=query.device))
+    return info_nce(torch.cat([right, negatives], dim=1), temperature)

@@ -6,8 +6,6 @@ nothing but that. Negatives are the nearest wrong words of each side, sought ane
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 from torch.nn.functional import embedding
@@ -17,15 +15,8 @@ from lnmap.methods.lnmap.losses import mapping_losses, ranking_loss
 from lnmap.methods.lnmap.networks import Networks, in_blocks
 from lnmap.methods.lnmap.optim import Adam
 from lnmap.methods.lnmap.options import LNMapOptions
+from lnmap.methods.negatives import Negatives, nearest_words
 from lnmap.normalize import unit
-from lnmap.retrieve import top_k
-
-
-class Negatives(NamedTuple):
-    """Rows of the nearest wrong words of each pair: targets near its x, sources near its y, both of shape (k, n)."""
-
-    targets: Tensor
-    sources: Tensor
 
 
 def refine(
@@ -83,5 +74,4 @@ def hard_negatives(nets: Networks, x: Tensor, y: Tensor, pairs: Tensor, options:
     all_y = unit(in_blocks(nets.encode_target, y[: options.pool]))
     from_x = unit(in_blocks(nets.translate, x[pairs[:, 0]]))
     from_y = unit(in_blocks(nets.encode_target, y[pairs[:, 1]]))
-    targets = top_k(from_x, all_y, options.negatives, memory=run.memory)[1]
-    return Negatives(targets, top_k(from_y, all_x, options.negatives, memory=run.memory)[1])
+    return nearest_words(from_x, from_y, all_x, all_y, options.negatives, run.memory)
