@@ -196,7 +196,8 @@ def test_dictionaries(refused, work):
         refused(2, *align(work / "s.vec", work / "t.vec", bad, work / "new"), words=words)
         if content:
             refused(2, "evaluate", work / "model", "--pairs", bad)
-    refused(2, "align", work / "s.vec", work / "t.vec", "--out", work / "new", "-q", words=("--pairs",))
+    without = "align", work / "s.vec", work / "t.vec", "--out", work / "new", "-q"
+    refused(2, *without, "--method", "lnmap", words=("--pairs",))
     assert not (work / "new").exists()
 
 

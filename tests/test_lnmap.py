@@ -172,7 +172,13 @@ class TestAlgorithm:
         try:
             states = [
                 lnmap.align(
-                    source, target, pair.train, take="300-unique", one_way=True, options={"iterations": 3, "steps": 6}
+                    source,
+                    target,
+                    pair.train,
+                    method="lnmap",
+                    take="300-unique",
+                    one_way=True,
+                    options={"iterations": 3, "steps": 6},
                 ).alignment.state()[1]
                 for _ in range(2)
             ]

@@ -188,7 +188,7 @@ GOOD = (FOLDER / "table1-low-resource.yaml").read_text(encoding="utf-8")
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("method: muse\n", "method: musee\n", "systems, muse: unknown method 'musee'; choose from lnmap"),
+        ("method: muse\n", "method: musee\n", "systems, muse: unknown method 'musee'; choose from auto"),
         ("profile: paper", "profile: papers", "method 'lnmap' has no profile 'papers'; its profiles: default, paper"),
         ("{autoencoder: linear}", "{autoencode: linear}", "lnmap-linear: unknown option 'autoencode'"),
         ("{autoencoder: linear}", "{autoencoder: lin}", "autoencoder='lin': choose from nonlinear, linear"),

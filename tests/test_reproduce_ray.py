@@ -49,7 +49,7 @@ def cluster():
 
 
 class KillsANode(Silent):
-    """Kill one node of the cluster, and everything on it, when the second result has come."""
+    """Kill one node of the cluster, and everything on it, as soon as results come and both nodes have a worker."""
 
     def __init__(self, node) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class KillsANode(Silent):
 
     def note(self, message: str) -> None:
         super().note(message)
-        if message.startswith("2 of ") and not self.killed:
+        if " of 13: " in message and not self.killed and ray.available_resources().get("CPU", 0) < 1:
             self.killed = True
             for processes in self.node.all_processes.values():
                 for one in processes:
