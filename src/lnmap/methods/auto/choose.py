@@ -21,6 +21,7 @@ from lnmap.retrieve import NEIGHBOURS, BilingualSpace
 
 SPELLING = (0.0, 0.1, 0.2, 0.3, 0.45, 0.6)  # weights that are tried, where the systems' weights sum to one
 USUAL = 0.3  # the best of them on development data
+_ENOUGH = 100  # held-out words that may change it
 _POOL = 8000  # most frequent words that a word's neighbours are sought among while the choice is made
 _RANKS = 10  # a right answer further down counts nothing
 _ROWS = 1024
@@ -96,15 +97,17 @@ def _best(judged: Sequence[Choice], scores: Tensor) -> int:
 
     Held-out words are few, and more frequent than the words asked for later: their vectors are better, and fewer of
     them are names. So the weight of spelling leaves its usual value no further than they demand: of the weights within
-    two standard errors of the best, the one nearest to it is taken.
+    two standard errors of the best, the one nearest to it is taken. Fewer than a hundred words, the most frequent of
+    all, say nothing about it.
     """
     top = max(range(len(judged)), key=lambda i: judged[i].rank)
+    few = scores.shape[1] < 2 * _ENOUGH
     lost = scores[top] - scores  # (w, words)
     error = lost.std(dim=1) / math.sqrt(lost.shape[1])
     as_good = [
         i
         for i, choice in enumerate(judged)
-        if choice.members == judged[top].members and float(lost[i].mean()) <= 2 * float(error[i])
+        if choice.members == judged[top].members and (few or float(lost[i].mean()) <= 2 * float(error[i]))
     ]
     return min(as_good, key=lambda i: abs(judged[i].spelling - USUAL))
 
