@@ -1,6 +1,7 @@
 # `make demo` and `make test` need nothing but Python 3.11 to 3.13: each makes .venv when it is missing.
 PYTHON ?= python3
 WORKERS ?= 2
+MINUTES ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
@@ -8,7 +9,7 @@ LOCK := pyproject.toml constraints.txt
 INSTALL := $(PIP) install --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chromium lint format bench docs clean
+.PHONY: help demo test soak chromium lint format bench docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -18,6 +19,9 @@ demo: $(VENV)/.stamp  ## align the bundled English-French pair, score it, transl
 
 test: lint chromium  ## everything that must pass: ruff, mypy, pytest
 	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
+
+soak: $(VENV)/.stamp-soak  ## an hour of kills, full disks, fuzz and load; the figures go to docs/reliability.md
+	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m reliability --minutes $(MINUTES) --out docs/reliability.md
 
 # The page is tested in a real browser; where none can be installed those tests are skipped and say so.
 chromium:
@@ -66,3 +70,7 @@ $(VENV)/.stamp: $(BIN)/hatchling $(LOCK)
 $(VENV)/.stamp-dev: $(BIN)/hatchling $(LOCK)
 	@$(INSTALL) --no-build-isolation --editable '.[fast,gensim,serve]' --group dev
 	@touch $@ $(VENV)/.stamp
+
+$(VENV)/.stamp-soak: $(VENV)/.stamp-dev
+	@$(INSTALL) --no-build-isolation --editable '.[fast,gensim,serve]' --group soak
+	@touch $@

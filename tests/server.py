@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -85,10 +85,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _pieces(self, body: bytes, pause: float) -> None:
-        for at in range(0, len(body), 4096):
-            self.wfile.write(body[at : at + 4096])
-            self.wfile.flush()
-            time.sleep(pause)
+        with suppress(ConnectionError):  # whoever asked was killed
+            for at in range(0, len(body), 4096):
+                self.wfile.write(body[at : at + 4096])
+                self.wfile.flush()
+                time.sleep(pause)
 
     def _page(self) -> Page | None:
         self.site.log.append((self.command, self.path, self.headers.get("Range")))

@@ -396,3 +396,18 @@ def test_atomic_folder(tmp_path):
     with pytest.raises(OutputError), atomic_folder(tmp_path / "folder"):
         pass
     assert [p.name for p in (tmp_path / "folder").iterdir()] == ["whole"]
+
+
+def test_folder_removed_while_a_model_is_written(models, tmp_path, monkeypatch):
+    """What was written before is gone: half a model must not look like a whole one."""
+    out, original = tmp_path / "model", model_folder._write_lines
+
+    def removing(folder, role, rows):
+        if role == "log":
+            shutil.rmtree(folder)
+        return original(folder, role, rows)
+
+    monkeypatch.setattr(model_folder, "_write_lines", removing)
+    with pytest.raises(OutputError, match="files were removed there meanwhile; run it again"):
+        models[0].save(out)
+    assert not (out / "model.json").exists()

@@ -1,5 +1,7 @@
 """Dictionaries."""
 
+import gzip
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -106,3 +108,30 @@ def test_written_rows_come_back(tmp_path):
     with pytest.raises(OutputError, match="tab"):
         write_lexicon(path, [("a\tb", "c")])
     assert len(read_lexicon(path)) == 3
+
+
+def test_a_line_without_end_is_skipped_and_never_held(tmp_path):
+    path = tmp_path / "long.txt"
+    path.write_bytes(b"a b\n" + b"x" * 3_000_000 + b"\nc d\n")
+    found = read_lexicon(path)
+    assert list(found) == [("a", "b"), ("c", "d")]
+    assert found.origin["skipped"] == [[2, "line too long"]]
+
+
+def test_a_bomb_is_refused(tmp_path):
+    path = tmp_path / "bomb.gz"
+    with gzip.open(path, "wb") as file:
+        for _ in range(20):
+            file.write(b"a b\n" * (1 << 18))
+    with pytest.raises(LexiconError, match="unpacks to more than 100 times its size"):
+        read_lexicon(path)
+
+
+def test_no_cell_is_a_formula_and_the_words_come_back(tmp_path):
+    words = ["=1+1", "+", "-2", "@sum(a1)", "|x", "%", "＝1", '"quoted', "plain"]
+    path = tmp_path / "formulas.tsv"
+    write_lexicon(path, [(word, word, -0.5) for word in words], ("source", "target", "csls"))
+    lines = path.read_text(encoding="utf-8").splitlines()[1:]
+    assert all(cell[0] in " p" for line in lines for cell in line.split("\t")[:2])
+    assert lines[-1] == "plain\tplain\t-0.500000"
+    assert list(read_lexicon(path)) == [(word, word) for word in words]

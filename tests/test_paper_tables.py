@@ -237,3 +237,10 @@ def test_without_pyyaml(monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'lnmap\[reproduce\]'"):
         load_table("table1")
+
+
+def test_a_table_nested_without_end_is_refused(tmp_path):
+    path = tmp_path / "deep.yaml"
+    path.write_text("[" * 100_000)
+    with pytest.raises(InputError, match="not a readable YAML file"):
+        read_table(path)

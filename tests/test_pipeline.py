@@ -5,7 +5,8 @@ import pytest
 import torch
 
 import lnmap
-from lnmap.errors import InputError, LexiconError, LnmapError
+from lnmap.embeddings import Embeddings
+from lnmap.errors import InputError, LexiconError, LnmapError, TrainingError
 from lnmap.folder import FolderCheckpoint
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import Method
@@ -281,3 +282,37 @@ def test_the_bundled_pair_end_to_end(pair, tmp_path):
     assert found.seen_pairs == 0
     backward = loaded.evaluate(Lexicon([*pair.test.reversed(), *list(model.pairs.reversed())[:5]]), reverse=True)
     assert backward.seen_pairs == 5
+
+
+@pytest.mark.parametrize(
+    ("scale", "said"), [(1e30, "largest value is \d"), (1e-30, "largest value is 4"), (0, "all values are zero")]
+)
+def test_vectors_whose_squares_float32_cannot_hold_are_refused(planted, scale, said):
+    huge = Embeddings.from_arrays(planted.source.words, planted.source.vectors * np.float32(scale))
+    for sides in ((huge, planted.target), (planted.source, huge)):
+        with pytest.raises(InputError, match=said):
+            lnmap.align(*sides, planted.lexicon, method="procrustes", device="cpu")
+
+
+def test_a_decomposition_that_fails_is_one_clear_line(planted):
+    class Failing(Procrustes):
+        def fit(self, *_):
+            return torch.linalg.svd(torch.full((3, 3), float("nan")))
+
+    with pytest.raises(TrainingError, match="cannot compute with these vectors") as caught:
+        lnmap.align(planted.source, planted.target, planted.lexicon, method=Failing(), device="cpu")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_what_is_not_finite_is_never_saved(planted, tmp_path):
+    class Broken(Procrustes):
+        def fit(self, *arguments):
+            found = super().fit(*arguments)
+            found.source[0, 0] = float("nan")
+            return found
+
+    with pytest.raises(TrainingError, match="not finite"):
+        lnmap.align(
+            planted.source, planted.target, planted.lexicon, method=Broken(), device="cpu", out=tmp_path / "model"
+        )
+    assert not (tmp_path / "model" / "model.json").exists()

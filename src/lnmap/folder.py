@@ -80,7 +80,15 @@ def write(model: Model, folder: Path) -> None:
         "files": files,
     }
     write_json(folder / _MANIFEST, manifest)
+    _check_there(folder, files)
     _sweep(folder, {str(file["name"]) for file in files.values()})
+
+
+def _check_there(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> None:
+    """Take the manifest back when somebody has removed the folder under the run, and with it half of the model."""
+    if not all((folder / _name(file)).exists() for file in files.values()):
+        (folder / _MANIFEST).unlink(missing_ok=True)
+        raise OutputError(f"cannot write the model to {folder}: files were removed there meanwhile; run it again")
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:

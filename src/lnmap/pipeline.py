@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,12 @@ import torch
 from lnmap import folder as model_folder
 from lnmap.calibrate import calibrate as hold_out_and_fit
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, OptionError
+from lnmap.errors import InputError, OptionError, TrainingError
 from lnmap.folder import FolderCheckpoint
 from lnmap.io import read, read_lexicon
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
 from lnmap.methods import DEFAULT_METHOD, make_method
-from lnmap.methods.base import Checkpoint, Method, Run
+from lnmap.methods.base import Checkpoint, Method, Run, require_finite
 from lnmap.model import Model, Side, as_tensor, pick_device
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY
@@ -32,6 +32,7 @@ from lnmap.version import __version__
 
 __all__ = ["Pairs", "align", "pick_device", "seed_pairs"]
 
+_SMALLEST, _LARGEST = 1e-15, 1e15
 Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
 
 
@@ -91,9 +92,11 @@ def align(
         rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
         x, y = as_tensor(source.vectors, run.device), as_tensor(target.vectors, run.device)
         run.known = torch.as_tensor(given.rows(source, target), device=run.device)
-        alignment = system.fit(x, y, rows, run)
-        if calibrate and run.confidence is None:
-            run.confidence = hold_out_and_fit(system, x, y, rows, run, run.known)
+        with _computable(system):
+            alignment = system.fit(x, y, rows, run)
+            require_finite(system.name, **alignment.state()[1])
+            if calibrate and run.confidence is None:
+                run.confidence = hold_out_and_fit(system, x, y, rows, run, run.known)
         info = _info(system, profile, source, target, run, time.perf_counter() - started)
         model = Model(source, target, alignment, lexicon, info, run.log, run.device, memory, progress)
         model.confidence = run.confidence
@@ -107,10 +110,37 @@ def align(
     return model
 
 
+@contextmanager
+def _computable(method: Method) -> Iterator[None]:
+    """Say in words that a decomposition did not converge, whichever method asked for it."""
+    try:
+        yield
+    except torch.linalg.LinAlgError as error:  # type: ignore[attr-defined]
+        reason = " ".join(str(error).split())
+        raise TrainingError(
+            f"{method.name} cannot compute with these vectors ({reason}); look for vectors that are zero or all alike, "
+            "or try --set normalize=unit"
+        ) from error
+
+
 def _vectors(source: Any, policy: str, limit: int | None, progress: Progress) -> Embeddings:
     if isinstance(source, Embeddings):
-        return source.head(limit)
-    return read(source, policy=policy, limit=limit, progress=progress)
+        found = source.head(limit)
+    else:
+        found = read(source, policy=policy, limit=limit, progress=progress)
+    _check_scale(found)
+    return found
+
+
+def _check_scale(found: Embeddings) -> None:
+    """Refuse values whose squares float32 cannot hold: lengths and products of such vectors are all nothing."""
+    largest = max(float(found.vectors.max()), -float(found.vectors.min()))
+    if not _SMALLEST <= largest <= _LARGEST:
+        wrong = f"the largest value is {largest:.3g}" if largest else "all values are zero"
+        where = found.origin.get("path") or f"the vocabulary of {found.words[0]!r}"
+        raise InputError(
+            f"{where} cannot be aligned: {wrong}, expected is one from {_SMALLEST:g} to {_LARGEST:g}; scale the vectors"
+        )
 
 
 def seed_pairs(

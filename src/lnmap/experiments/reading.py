@@ -29,7 +29,7 @@ def read_table(path: Path | str) -> Table:
     path = Path(path)
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise InputError(f"{path}: not a readable YAML file: {' '.join(str(error).split())}") from error
     return _table(Fields(data, path.name), path.stem)
 

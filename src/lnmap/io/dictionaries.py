@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from lnmap.errors import LexiconError, OutputError
+from lnmap.io.blocks import OVERLONG, line_blocks
 from lnmap.io.sources import ByteSource
 from lnmap.lexicon import Lexicon
 from lnmap.storage import atomic_file
 
 MOST_BYTES = 1 << 30
-_CHUNK = 1 << 20
+_CHUNK = _LONGEST_LINE = 1 << 20
+_TOO_LONG = "\0"
 _BLANKS = re.compile(" +")
 _BOM = "\ufeff"
 
@@ -29,7 +32,7 @@ def read_lexicon(path: str | Path) -> Lexicon:
     path = Path(path)
     pairs: list[tuple[str, str]] = []
     skipped: list[list[Any]] = []
-    for number, line in enumerate(_text(path).split("\n"), 1):
+    for number, line in enumerate(_lines(path), 1):
         line = line.rstrip("\r")
         if not line.strip() or _is_comment(line) or (number == 1 and _is_head(line)):
             continue
@@ -47,7 +50,10 @@ def read_lexicon(path: str | Path) -> Lexicon:
 def write_lexicon(
     path: str | Path, rows: Iterable[Sequence[Any]], header: Sequence[str] = ("source", "target")
 ) -> None:
-    """Write rows as tab-separated text under a line of column names; numbers get six digits."""
+    """Write rows as tab-separated text under a line of column names; numbers get six digits.
+
+    A word that a spreadsheet would take for a formula gets a blank before it, which `read_lexicon` strips.
+    """
     path = Path(path)
     with atomic_file(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         file.write("\t".join(header) + "\n")
@@ -55,28 +61,33 @@ def write_lexicon(
             file.write("\t".join(map(_cell, row)) + "\n")
 
 
-def _text(path: Path) -> str:
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file, never holding more than a piece of it; one that is too long ends in a NUL."""
+    blank = True
     with ByteSource(path, LexiconError) as source:
         if source.is_npz:
             raise LexiconError(f"{path} is a numpy archive; expected lines of two words")
-        chunks = []
-        size = 0
-        while chunk := source.read(_CHUNK):
-            size += len(chunk)
-            if size > MOST_BYTES:
+        for number, block in enumerate(line_blocks(source.readinto, lambda: _CHUNK, _LONGEST_LINE)):
+            if source.unpacked > MOST_BYTES:
                 raise LexiconError(f"{path} holds more than {MOST_BYTES:,} bytes; this is no dictionary")
-            chunks.append(chunk)
-    data = b"".join(chunks)
-    if not data.strip():
+            if blank and block.strip():
+                blank = False
+                _check_start(block, path)
+            overlong = block.endswith(OVERLONG)
+            if b"\0" in block.removesuffix(OVERLONG):
+                raise LexiconError(f"{path} is a binary file; expected lines of two words")
+            text = block.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+            lines = (text if number else text.removeprefix(_BOM)).split("\n")
+            yield from ([*lines[:-1], _TOO_LONG] if overlong else lines)
+    if blank:
         raise LexiconError(f"{path} is empty; expected lines of two words")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+
+
+def _check_start(block: bytes, path: Path) -> None:
+    if block.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise LexiconError(f"{path} is UTF-16 text; convert it to UTF-8")
-    if b"\0" in data:
-        raise LexiconError(f"{path} is a binary file; expected lines of two words")
-    text = data.decode("utf-8", "surrogateescape").removeprefix(_BOM)
-    if text.lstrip()[:15].lower().startswith(("<!doctype", "<html")):
+    if block.removeprefix(_BOM.encode()).lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
         raise LexiconError(f"{path} is a web page, not a dictionary; the download went wrong: fetch it again")
-    return text
 
 
 def _is_comment(line: str) -> bool:
@@ -94,6 +105,8 @@ def _fields(line: str) -> list[str]:
 
 
 def _complaint(line: str, fields: list[str]) -> str:
+    if line == _TOO_LONG:
+        return "line too long"
     if "\t" in line:
         return "" if fields[0] and fields[1] else "an empty word"
     return "" if len(fields) == 2 else f"{len(fields)} word{'s' * (len(fields) > 1)} instead of two"
@@ -106,8 +119,17 @@ def _nothing(path: Path, skipped: list[list[Any]]) -> str:
     return f"{path} holds no word pairs: {len(skipped):,} lines skipped (first: line {number}, {reason})"
 
 
+def guarded(cell: str, guard: str = " ", also: str = '"') -> str:
+    """Put a guard before what a spreadsheet might run: by its first letter, wide and small forms of it included.
+
+    The blank that is put there by default is stripped by `read_lexicon`.
+    """
+    first = unicodedata.normalize("NFKC", cell.lstrip()[:1])[:1]
+    return guard + cell if first and first in "=+-@|%" + also else cell
+
+
 def _cell(value: Any) -> str:
-    text = f"{value:.6f}" if isinstance(value, float) else str(value)
+    text = guarded(value) if isinstance(value, str) else f"{value:.6f}" if isinstance(value, float) else str(value)
     if "\t" in text or "\n" in text:
         raise OutputError(f"{text!r} holds a tab or line feed and cannot stand in a table of tab-separated values")
     return text

@@ -24,6 +24,7 @@ _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"PK\x03\
 _BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
 _RAW_BUFFER = 1 << 18
 _HEAD = 64
+_MOST_RATIO, _HARMLESS = 100, 4 << 20  # words and numbers pack to a tenth or so
 
 
 class HashingFile(io.RawIOBase):
@@ -72,6 +73,7 @@ class ByteSource:
         self.regular = stat.S_ISREG(self.stat.st_mode)
         self.size = self.stat.st_size if self.regular else None
         self._held = b""
+        self.unpacked = 0
         self.names: list[str] = []
         self.ended = False
         try:
@@ -160,14 +162,25 @@ class ByteSource:
             return len(data)
         with self._mishaps():
             count = int(self._stream.readinto(buffer))  # type: ignore[attr-defined]
+            self._count(count)
         self.ended = not count
         return count
 
     def _take(self, count: int) -> bytes:
         with self._mishaps():
             data = self._stream.read(count)
+            self._count(len(data))
         self.ended = not data
         return data
+
+    def _count(self, count: int) -> None:
+        """Refuse a file that unpacks to far more than words and numbers do."""
+        self.unpacked += count
+        if self.compression and self.unpacked > max(_HARMLESS, _MOST_RATIO * self.consumed):
+            raise self.error(
+                f"{self.path} unpacks to more than {_MOST_RATIO} times its size, which no file of words does; "
+                "unpack it yourself if you trust it"
+            )
 
     @contextmanager
     def _mishaps(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ import io
 import unicodedata
 from collections.abc import Iterable, Mapping
 
+from lnmap.io.dictionaries import guarded
 from lnmap.lexicon import Lexicon
 from lnmap.serve.marks import Mark, Pair
 
@@ -27,7 +28,7 @@ def as_tsv(rows: Iterable[Row]) -> bytes:
 
     A cell that a spreadsheet would take for a formula gets a blank before it, which readers of dictionaries strip.
     """
-    lines = ["\t".join(_guarded(cell, " ", '"') for cell in row) for row in (HEADER, *rows)]
+    lines = ["\t".join(guarded(cell) for cell in row) for row in (HEADER, *rows)]
     return "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
 
 
@@ -35,14 +36,8 @@ def as_csv(rows: Iterable[Row]) -> bytes:
     """Write comma-separated lines for spreadsheets; what looks like a formula gets an apostrophe before it."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    writer.writerows([_guarded(cell, "'") for cell in row] for row in (HEADER, *rows))
+    writer.writerows([guarded(cell, "'", also="") for cell in row] for row in (HEADER, *rows))
     return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "surrogateescape")
-
-
-def _guarded(cell: str, guard: str, also: str = "") -> str:
-    """Put a guard before what a program might run: by its first letter, wide and small forms of it included."""
-    first = unicodedata.normalize("NFKC", cell.lstrip()[:1])[:1]
-    return guard + cell if first and first in "=+-@|%" + also else cell
 
 
 def _fits_a_line(text: str) -> bool:

@@ -1,0 +1,60 @@
+"""Determinism: same seed, same bytes; and what the number of threads changes."""
+
+from __future__ import annotations
+
+import hashlib
+
+from reliability.figures import Budget, Figures
+from reliability.numbers import allow_short_training
+from reliability.room import Room
+
+_WORDS, _DIM = 700, 60
+
+
+def bits(method: str, threads: int, seed: int) -> str:
+    """Fit a method in a process of its own and hash every tensor it has learnt."""
+    import numpy as np
+    import torch
+    from tests.test_contract import FAST
+
+    import lnmap
+    from lnmap.data import bundled_pair
+    from lnmap.methods import make_method
+
+    allow_short_training()
+    torch.set_num_threads(threads)
+    pair = bundled_pair()
+    sides = [(side.words[:_WORDS], np.asarray(side.vectors[:_WORDS, :_DIM])) for side in (pair.source, pair.target)]
+    system = make_method(method, values=FAST[method])
+    model = lnmap.align(*sides, pair.train, method=system, seed=seed, device="cpu")
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.alignment.state()[1].items()):
+        digest.update(name.encode() + tensor.contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _fit(room: Room, method: str, threads: int, seed: int) -> str:
+    ended = room.launcher.call("reliability.determinism:bits", method, threads, seed)
+    if ended.code:
+        raise AssertionError(f"{method}: {(ended.err.strip().splitlines() or ['?'])[-1]}")
+    return ended.out
+
+
+def same_bytes(room: Room, budget: Budget) -> Figures:
+    """Every method twice with one thread, and once with two."""
+    from lnmap.methods import METHODS
+
+    figures = Figures()
+    for number, method in enumerate(list(METHODS) * 100):
+        if not budget.more(figures):
+            break
+        seed = number // len(METHODS)
+        with figures.attempt():
+            first = _fit(room, method, 1, seed)
+            if _fit(room, method, 1, seed) != first:
+                raise AssertionError(f"{method}: two runs with seed {seed} and one thread differ")
+            second = _fit(room, method, 2, seed)
+            if _fit(room, method, 2, seed) != second:
+                raise AssertionError(f"{method}: two runs with seed {seed} and two threads differ")
+            figures.count("other bytes with two threads than with one", first != second)
+    return figures

@@ -1,0 +1,241 @@
+"""Fuzz: changed copies of valid files, by the thousand, through every reader."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import struct
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lnmap.errors import LnmapError
+from reliability.figures import Budget, Figures
+from reliability.room import Room
+from reliability.targets import TARGETS, Target, check_model, small_model
+
+HANG_S = 10
+MEMORY_MB = 200.0
+_SLICE = 2000
+_NUMBERS = (0, 1, -1, 127, 128, 255, 256, 32767, 65535, 2**31 - 1, -(2**31), 2**32 - 1, 10**12, 2**63 - 1)
+_TOKENS = (
+    b"nan",
+    b"inf",
+    b"-",
+    b"1e999",
+    b"\0",
+    b"\n",
+    b"\r\n",
+    b" ",
+    b"\t",
+    b"\xff\xfe",
+    b"{",
+    b"[[",
+    b'"',
+    b"..",
+    b"/",
+)
+
+
+def change(data: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Change a file in one to six places."""
+    made = bytearray(data)
+    for _ in range(rng.randint(1, 6)):
+        rng.choice(_CHANGES)(made, others, rng)
+    return bytes(made)
+
+
+def _place(data: bytearray, rng: random.Random) -> int:
+    return rng.randrange(len(data) + 1)
+
+
+def _flip(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    if data:
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+
+
+def _byte(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    if data:
+        data[rng.randrange(len(data))] = rng.randrange(256)
+
+
+def _cut(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    del data[_place(data, rng) :]
+
+
+def _drop(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    del data[at : at + rng.randint(1, 40)]
+
+
+def _repeat(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    data[at:at] = data[at : at + rng.randint(1, 60)] * rng.randint(1, 8)
+
+
+def _splice(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    other = rng.choice(others)
+    data[_place(data, rng) :] = other[rng.randrange(len(other) + 1) :]
+
+
+def _number(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    value, at = rng.choice(_NUMBERS), _place(data, rng)
+    kinds = [str(value).encode(), struct.pack("<i", value % 2**31), struct.pack("<Q", value % 2**64)]
+    made = rng.choice(kinds)
+    data[at : at + (len(made) if rng.random() < 0.7 else 0)] = made
+
+
+def _token(data: bytearray, others: list[bytes], rng: random.Random) -> None:
+    at = _place(data, rng)
+    data[at:at] = rng.choice(_TOKENS)
+
+
+_CHANGES: tuple[Callable[[bytearray, list[bytes], random.Random], None], ...] = (
+    _flip, _byte, _cut, _drop, _repeat, _splice, _number, _token,
+)  # fmt: skip
+
+
+class Hang(BaseException):
+    """A reader that takes too long; not an Exception, so that no reader can take it for a broken file."""
+
+
+def _alarm(*_: object) -> None:
+    raise Hang
+
+
+def try_bytes(target: Target, data: bytes, path: Path) -> str:
+    """Read bytes with a target: 'read', 'refused', or what is wrong."""
+    path.write_bytes(data)
+    signal.alarm(HANG_S)
+    try:
+        target.check(path)
+    except LnmapError as error:
+        return "refused" if len(str(error).splitlines()) == 1 else f"a refusal of several lines: {error}"
+    except (Exception, Hang) as error:
+        return f"{type(error).__name__}: {error}"
+    finally:
+        signal.alarm(0)
+    return "read"
+
+
+def fuzz_slice(name: str, seed: int, most: int, seconds: float) -> dict[str, Any]:
+    """Try changed files for a while, in a process of its own."""
+    signal.signal(signal.SIGALRM, _alarm)
+    target, rng = TARGETS[name], random.Random(f"{name} {seed}")
+    corpus, found = target.corpus(), {"attempts": 0, "read": 0, "refused": 0, "worst_s": 0.0, "wrong": []}
+    end = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "file")
+        while found["attempts"] < most and time.monotonic() < end:
+            data = target.pack(change(rng.choice(corpus), corpus, rng))
+            began = time.perf_counter()
+            said = try_bytes(target, data, path)
+            found["worst_s"] = max(found["worst_s"], time.perf_counter() - began)
+            found["attempts"] += 1
+            if said in ("read", "refused"):
+                found[said] += 1
+            elif len(found["wrong"]) < 5:
+                found["wrong"].append(f"{name}: {said}: {data[:300].hex()}")
+    return found
+
+
+def fuzz(name: str) -> Callable[[Room, Budget], Figures]:
+    """Make the scenario of one reader."""
+
+    def scenario(room: Room, budget: Budget) -> Figures:
+        return _fuzz(name, room, budget)
+
+    scenario.__doc__ = f"{name}."
+    return scenario
+
+
+def _fuzz(name: str, room: Room, budget: Budget) -> Figures:
+    figures, turn = Figures(), 0
+    while budget.more(figures):
+        turn += 1
+        most = min(_SLICE, budget.attempts - figures.attempts)
+        ended = room.launcher.call(
+            "reliability.fuzz:fuzz_slice", name, budget.seed * 1000 + turn, most, min(60.0, budget.left_s() + 1)
+        )
+        figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
+        if ended.code or ended.grown_mb > MEMORY_MB:
+            figures.attempts += 1
+            figures.fail(f"{name}: {ended.grown_mb:.0f} MB, signal {ended.signal}: {ended.err[-300:]}")
+            continue
+        found = json.loads(ended.out)
+        figures.attempts += found["attempts"]
+        figures.worst_s = max(figures.worst_s, found["worst_s"])
+        for said in ("read", "refused"):
+            figures.count(said, found[said])
+        for wrong in found["wrong"]:
+            figures.fail(wrong)
+    return figures
+
+
+def swap_files(seed: int, most: int) -> dict[str, Any]:
+    """Damage a model folder as a whole: files swapped, missing, changed, of another version; names that lead out."""
+    import shutil
+
+    rng, found = random.Random(seed), {"attempts": 0, "read": 0, "refused": 0, "worst_s": 0.0, "wrong": []}
+    signal.signal(signal.SIGALRM, _alarm)
+    target = Target(lambda: [], lambda path: check_model(path.parent / "model"))
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(most):
+            place = Path(folder, "model")
+            shutil.rmtree(place, ignore_errors=True)
+            shutil.copytree(small_model(), place)
+            _damage(place, rng)
+            began = time.perf_counter()
+            said = try_bytes(target, b"", Path(folder, "file"))
+            found["worst_s"] = max(found["worst_s"], time.perf_counter() - began)
+            found["attempts"] += 1
+            if said in ("read", "refused"):
+                found[said] += 1
+            else:
+                found["wrong"].append(said)
+    return found
+
+
+def _damage(folder: Path, rng: random.Random) -> None:
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
+    one, two = rng.sample(files, 2)
+    kind = rng.randrange(5)
+    if kind == 0:
+        first, second = one.read_bytes(), two.read_bytes()
+        one.write_bytes(second)
+        two.write_bytes(first)
+    elif kind == 1:
+        one.unlink()
+    elif kind == 2:
+        one.write_bytes(change(one.read_bytes(), [two.read_bytes()], rng))
+    else:
+        manifest = json.loads((folder / "model.json").read_text())
+        if kind == 3:
+            manifest["version"] = rng.choice([0, 2, "1", None, 10**30, [1]])
+        else:
+            role = rng.choice(list(manifest["files"]))
+            manifest["files"][role]["name"] = rng.choice(["../model", "/etc/passwd", "..", "", "a/b", "x\0y", two.name])
+        (folder / "model.json").write_text(json.dumps(manifest))
+
+
+def model_folder(room: Room, budget: Budget) -> Figures:
+    """A model folder whose files are swapped, missing, changed or lead elsewhere."""
+    figures, turn = Figures(), 0
+    while budget.more(figures):
+        turn += 1
+        most = min(200, budget.attempts - figures.attempts)
+        ended = room.launcher.call("reliability.fuzz:swap_files", budget.seed * 1000 + turn, most)
+        if ended.code:
+            raise RuntimeError(ended.err[-500:])
+        found = json.loads(ended.out)
+        figures.attempts += found["attempts"]
+        figures.worst_s = max(figures.worst_s, found["worst_s"])
+        figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
+        for said in ("read", "refused"):
+            figures.count(said, found[said])
+        for wrong in found["wrong"]:
+            figures.fail(wrong)
+    return figures

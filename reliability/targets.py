@@ -1,0 +1,236 @@
+"""Targets: every reader, a corpus of valid files for each, and what must hold for any bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import shutil
+import struct
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import lnmap
+from lnmap.embeddings import Embeddings
+from lnmap.errors import LnmapError
+from lnmap.io import read, read_lexicon, write
+from lnmap.io.sniff import FASTTEXT_MAGIC
+
+Read = Callable[[Path], Any]
+Pack = Callable[[bytes], bytes]
+
+
+def _as_it_is(data: bytes) -> bytes:
+    return data
+
+
+def _zip(data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.vec", data)
+    return buffer.getvalue()
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader.
+
+    :param corpus: gives valid files.
+    :param check: reads a file; a LnmapError is a fine answer, any other error is not.
+    :param pack: what is done to changed bytes before they are read, so that changes reach what is packed.
+    """
+
+    corpus: Callable[[], list[bytes]]
+    check: Read
+    pack: Pack = _as_it_is
+
+
+def check_vectors(path: Path) -> None:
+    """Read word vectors: at least one word, no word twice, all finite."""
+    for policy in ("muse", "vecmap"):
+        found = read(path, policy=policy, cache=False)
+        if len(found) != len(set(found.words)) or not len(found) or not np.isfinite(found.vectors).all():
+            raise AssertionError("the vocabulary is not what a vocabulary must be")
+
+
+def check_dictionary(path: Path) -> None:
+    """Read word pairs: at least one, no empty word."""
+    if not all(source and target for source, target in read_lexicon(path)):
+        raise AssertionError("an empty word")
+
+
+def check_table(path: Path) -> None:
+    """Read a table of experiments."""
+    from lnmap.experiments.reading import read_table
+
+    read_table(path)
+
+
+def check_marks(path: Path) -> None:
+    """Read a journal of marks: no error at all, whatever stands there."""
+    from lnmap.serve.marks import JOURNAL, Marks
+
+    journal = path.with_name(JOURNAL)
+    shutil.copyfile(path, journal)
+    marks = Marks(journal.parent)
+    try:
+        marks.latest()
+        marks.add("house", "maison", "right")
+        if ("house", "maison") not in Marks(journal.parent).latest()[0]:
+            raise AssertionError("a mark made after what stood there does not count")
+    except LnmapError as error:
+        raise AssertionError(f"refused: {error}") from error
+
+
+def check_result(path: Path) -> None:
+    """Read a result and a plan of `reproduce`: one that is broken is set aside or refused."""
+    from lnmap.reproduce.records import Trial
+    from lnmap.reproduce.store import Results
+
+    folder = path.parent / "reproduced"
+    shutil.rmtree(folder, ignore_errors=True)
+    trial, key = Trial(**_TRIAL), "0" * 20
+    results = Results(folder)
+    at = results.path(trial, key)
+    at.parent.mkdir(parents=True)
+    for place in (at, folder / "plan.json"):
+        shutil.copyfile(path, place)
+    found = results.read(trial, key)
+    if found is None and at.exists():
+        raise AssertionError("a broken result was left in its place")
+    results.plan()
+
+
+def check_alignment(path: Path) -> None:
+    """Load a model whose alignment file holds these bytes and whose manifest vouches for them."""
+    folder = path.parent / "model"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(small_model(), folder)
+    manifest = json.loads((folder / "model.json").read_text())
+    data = path.read_bytes()
+    manifest["files"]["alignment"]["sha256"] = hashlib.sha256(data).hexdigest()
+    (folder / manifest["files"]["alignment"]["name"]).write_bytes(data)
+    (folder / "model.json").write_text(json.dumps(manifest))
+    check_model(folder)
+
+
+def check_manifest(path: Path) -> None:
+    """Load a model whose manifest holds these bytes."""
+    folder = path.parent / "model"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(small_model(), folder)
+    shutil.copyfile(path, folder / "model.json")
+    check_model(folder)
+
+
+def check_model(folder: Path) -> None:
+    """Load and use a model."""
+    model = lnmap.load(folder)
+    for answer in model.translate([model.source.words[0]]):
+        if not all(np.isfinite([c.score, c.cosine]).all() for c in answer.candidates):
+            raise AssertionError("a loaded model gives scores that are not finite")
+
+
+_TRIAL: dict[str, Any] = {"table": "own", "system": "muse", "label": "muse", "pair": "en-fr", "direction": "en-fr"}
+_TRIAL |= {"take": "1k-unique", "method": "muse", "profile": None, "options": {}, "published": None, "seed": 0}
+
+
+@cache
+def small_model() -> Path:
+    """A model of thirty words, made once a process."""
+    rng = np.random.default_rng(0)
+    words = [f"w{row}" for row in range(30)]
+    source = rng.normal(size=(30, 6))
+    target = source @ np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    folder = Path(tempfile.mkdtemp(prefix="lnmap-fuzz-model-"))
+    lnmap.align((words, source), (words, target), "identical", method="procrustes", device="cpu", out=folder)
+    return folder
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    rng = np.random.default_rng(3)
+    words = ["the", "Cat", "日本", "x y", "l'été"]
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("vec", "bin", "npz"):
+            path = Path(folder, kind)
+            write(
+                Embeddings.from_arrays(
+                    words if kind != "bin" else ["a", "b"], rng.normal(size=(5, 4))[: 5 if kind != "bin" else 2]
+                ),
+                path,
+                kind,
+            )
+            found[kind] = path.read_bytes()
+    return found
+
+
+def _text() -> list[bytes]:
+    return [_files()["vec"], b"a 1 2 3\nb 4 5 6\n", b"2 1\r\na 1e-3\r\nb nan\r\n", b"\xef\xbb\xbf1 2\nx\t1\t2\n"]
+
+
+def fasttext(words: int = 3, dim: int = 2, bucket: int = 4) -> bytes:
+    """A small fastText model with n-grams."""
+    header = FASTTEXT_MAGIC + struct.pack("<i", 12)
+    header += struct.pack("<12id", dim, 5, 5, 1, 5, 1, 1, 2, bucket, 3, 6, 100, 1e-4)
+    names = b"".join(f"w{row}\0".encode() + struct.pack("<qb", 9, 0) for row in range(words))
+    body = struct.pack("<iiiqq", words, words, 0, 99, -1) + names
+    values = np.arange((words + bucket) * dim, dtype="<f4").tobytes()
+    return header + body + struct.pack("<?qq", False, words + bucket, dim) + values
+
+
+def _alignment() -> list[bytes]:
+    return [next(small_model().glob("alignment-*")).read_bytes()]
+
+
+def _tables() -> list[bytes]:
+    from lnmap import experiments
+
+    return [path.read_bytes()[:6000] for path in sorted(Path(experiments.__file__).parent.glob("*.yaml"))]
+
+
+def _results() -> list[bytes]:
+    from lnmap.reproduce.store import Results
+
+    trial = {**_TRIAL}
+    with tempfile.TemporaryDirectory() as folder:
+        from lnmap.reproduce.records import Trial
+
+        made = Trial(**trial)
+        results = Results(Path(folder))
+        results.write(made, "0" * 20, {"status": "done", "final": True, "scores": {"p@1": 3.0}, "trial": trial})
+        results.remember([(made, "0" * 20)])
+        return [results.path(made, "0" * 20).read_bytes(), Path(folder, "plan.json").read_bytes()]
+
+
+_MARKS = b'{"source": "house", "target": "maison", "mark": "right", "time": "2026-01-01T00:00:00.000Z"}\n'
+TARGETS: dict[str, Target] = {
+    "text": Target(_text, check_vectors),
+    "text in gzip": Target(_text, check_vectors, gzip.compress),
+    "text in bzip2": Target(_text, check_vectors, bz2.compress),
+    "text in xz": Target(_text, check_vectors, lzma.compress),
+    "text in zip": Target(_text, check_vectors, _zip),
+    "damaged gzip": Target(lambda: [gzip.compress(_files()["vec"])], check_vectors),
+    "damaged bzip2": Target(lambda: [bz2.compress(_files()["vec"])], check_vectors),
+    "damaged xz": Target(lambda: [lzma.compress(_files()["vec"])], check_vectors),
+    "damaged zip": Target(lambda: [_zip(_files()["vec"]), _files()["npz"]], check_vectors),
+    "word2vec binary": Target(lambda: [_files()["bin"]], check_vectors),
+    "fastText binary": Target(lambda: [fasttext(), fasttext(bucket=0)], check_vectors),
+    "dictionary": Target(lambda: [b"the le\ncat\tchat noir\t0.5\n# c\n", b"a b\r\n\r\nc d\r\n"], check_dictionary),
+    "table in YAML": Target(_tables, check_table),
+    "model: alignment": Target(_alignment, check_alignment),
+    "model: manifest": Target(lambda: [(small_model() / "model.json").read_bytes()], check_manifest),
+    "results of reproduce": Target(_results, check_result),
+    "journal of marks": Target(lambda: [_MARKS * 3, _MARKS + _MARKS[:40]], check_marks),
+}
