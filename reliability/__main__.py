@@ -60,8 +60,8 @@ def main() -> int:
             key = f"{scenario.group}: {scenario.name}"
             if key in state["done"]:
                 continue
-            attempts = scenario.few if given.few else scenario.attempts
-            figures = _run(scenario, place, Budget(attempts, given.minutes * 60 * scenario.weight / total, given.seed))
+            budget = Budget(scenario.attempts, given.minutes * 60 * scenario.weight / total, given.seed)
+            figures = _run(scenario, place, Budget(scenario.few, seed=given.seed) if given.few else budget)
             state["done"][key] = {**figures.to_dict(), "date": time.strftime("%Y-%m-%d", time.gmtime())}
             write_json(given.state, state)
             _say(" | ".join(figures.row(key)))
@@ -95,7 +95,8 @@ def _load(path: Path, how: dict[str, Any]) -> dict[str, Any]:
 
 def table(state: dict[str, Any]) -> str:
     """Write the figures of a state as Markdown, with when and on what they were counted."""
-    how, done = state["how"], state["done"]
+    how, found = state["how"], state["done"]
+    done = {key: dict(found[key]) for one in SCENARIOS if (key := f"{one.group}: {one.name}") in found}
     dates = sorted(one.pop("date", "") for one in done.values())
     kind = f"A soak of {how['minutes']:g} minutes"
     if how["few"]:

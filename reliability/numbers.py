@@ -26,7 +26,8 @@ class Case:
     pairs: list[tuple[int, int]]
 
 
-def _plain(n: int = 120, d: int = 20, other: int | None = None) -> Case:
+def planted(n: int = 120, d: int = 20, other: int | None = None) -> Case:
+    """Make a language and a turned copy of it; with `other`, one that has nothing to do with it."""
     rng = np.random.default_rng(_SEED)
     source = rng.normal(size=(n, d))
     target = source @ np.linalg.qr(rng.normal(size=(d, d)))[0] + 0.01 * rng.normal(size=(n, d))
@@ -37,7 +38,7 @@ def _plain(n: int = 120, d: int = 20, other: int | None = None) -> Case:
 
 def _with(change: Callable[[Case], None], **size: int) -> Callable[[], Case]:
     def make() -> Case:
-        case = _plain(**size)
+        case = planted(**size)
         change(case)
         return case
 
@@ -114,9 +115,9 @@ CASES: dict[str, Callable[[], Case]] = {
     "values of 1e30": _with(_huge),
     "1e30 beside 1e-30": _with(_both),
     "float16": _with(_half),
-    "three words": lambda: _plain(n=3, d=20),
-    "one dimension": lambda: _plain(d=1),
-    "50 and 300 dimensions": lambda: _plain(n=150, d=50, other=300),
+    "three words": lambda: planted(n=3, d=20),
+    "one dimension": lambda: planted(d=1),
+    "50 and 300 dimensions": lambda: planted(n=150, d=50, other=300),
     "all seeds wrong": _with(_wrong),
     "all pairs the same": _with(_same),
 }

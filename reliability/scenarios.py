@@ -50,7 +50,7 @@ def _kill(name: str, function: Function, attempts: int, weight: float, few: int 
 SCENARIOS: tuple[Scenario, ...] = (
     _kill("align, method lnmap", kills.align_lnmap, 200, 6),
     _kill("align, method auto", kills.align_auto, 100, 6),
-    _kill("induce", kills.induce, 200, 2, 3),
+    _kill("induce", kills.induce, 300, 2, 3),
     _kill("export, text", kills.export_text, 200, 2, 3),
     _kill("export, stores", kills.export_store, 100, 1, 3),
     _kill("reproduce, local engine", kills.reproduce, 60, 6, 1),
@@ -64,7 +64,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("Fuzz", "model folder as a whole", fuzz.model_folder, 20_000, 0.8, 60),
     Scenario("Fuzz", "guided by coverage", guided.guided, 100_000, 6, 200),
     Scenario("Fuzz", "API by its description", api.described, 20_000, 3, 30),
-    Scenario("Fuzz", "bombs", bombs.bombs, len(bombs.FILES), 1, len(bombs.FILES)),
+    Scenario("Fuzz", "bombs", bombs.bombs, len(bombs.FILES), 3, len(bombs.FILES)),
     Scenario("Fuzz", "line of 1 GB from a pipe", bombs.long_line, 5, 0.5, 1),
     Scenario("Numbers", "every method on every case", numbers.numbers, 10_000, 4, 20),
     Scenario("Load", "100 requests a second", load.steady, 3600, 8, 5),

@@ -102,7 +102,7 @@ def test_written_rows_come_back(tmp_path):
     rows = [("new york", "neu york", 0.25, 1), ("=1+1", "-x", 0.5, 2), ("#", "#", 1.0, 3)]
     write_lexicon(path, rows, ["source", "target", "csls", "rank"])
     assert path.read_text() == (
-        "source\ttarget\tcsls\trank\nnew york\tneu york\t0.250000\t1\n=1+1\t-x\t0.500000\t2\n#\t#\t1.000000\t3\n"
+        "source\ttarget\tcsls\trank\nnew york\tneu york\t0.250000\t1\n =1+1\t -x\t0.500000\t2\n#\t#\t1.000000\t3\n"
     )
     assert list(read_lexicon(path)) == [(source, target) for source, target, *_ in rows]
     with pytest.raises(OutputError, match="tab"):
