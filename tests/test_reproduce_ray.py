@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -59,10 +60,22 @@ class KillsANode(Silent):
         super().note(message)
         if " of 13: " in message and not self.killed and ray.available_resources().get("CPU", 0) < 1:
             self.killed = True
-            for processes in self.node.all_processes.values():
-                for one in processes:
-                    with suppress(ProcessLookupError):
-                        os.kill(one.process.pid, signal.SIGKILL)
+            own = {one.process.pid for processes in self.node.all_processes.values() for one in processes}
+            for pid in own | children(own):  # workers first notice that their node is gone after a while
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def children(parents: set[int]) -> set[int]:
+    """All processes started by these, and by those in turn."""
+    parent_of = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parent_of[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    found: set[int] = set()
+    while new := {pid for pid, parent in parent_of.items() if parent in parents | found} - found:
+        found |= new
+    return found
 
 
 def test_killed_node_costs_no_trial_and_doubles_none(cluster, data, tmp_path):
