@@ -74,3 +74,13 @@ def check_folder(path: Path) -> None:
     if not existing.is_dir():
         what = "is a file" if existing == path else f"cannot be made, for {existing} is a file"
         raise OutputError(f"the output folder {path} {what}; choose another --out")
+
+
+Profile = Annotated[str | None, typer.Option(metavar="NAME", help="A set of options of the method.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change an option of the method; repeatable.")
+]
+Limit = Annotated[int | None, typer.Option(metavar="N", help="Read only the N most frequent words.")]
+Policy = Annotated[
+    str, typer.Option(metavar="muse|vecmap", help="muse lower-cases the words, vecmap leaves them as they are.")
+]

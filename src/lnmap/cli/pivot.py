@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lnmap.cli.options import Debug, Device, Json, Quiet, check_folder, choose, parse_settings
+from lnmap.cli.options import (
+    Debug,
+    Device,
+    Json,
+    Limit,
+    Policy,
+    Profile,
+    Quiet,
+    Settings,
+    check_folder,
+    choose,
+    parse_settings,
+)
 from lnmap.cli.reading import read_language
 from lnmap.cli.terminal import console
 from lnmap.cli.using import load_model
@@ -40,18 +52,13 @@ def align_many(
         str | None,
         typer.Option(metavar="NAME", help="One that leaves the pivot's space as it is; procrustes by default."),
     ] = None,
-    profile: Annotated[str | None, typer.Option(metavar="NAME", help="A set of options of the method.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change an option of the method; repeatable."),
-    ] = None,
+    profile: Profile = None,
+    settings: Settings = None,
     take: Annotated[
         str | None, typer.Option(metavar="RULE", help="Which pairs to use, such as 1k-unique; all by default.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="Read only the N most frequent words.")] = None,
-    policy: Annotated[
-        str, typer.Option(metavar="muse|vecmap", help="muse lower-cases the words, vecmap leaves them as they are.")
-    ] = "muse",
+    limit: Limit = None,
+    policy: Policy = "muse",
     format: Annotated[str, typer.Option(metavar="vec|bin|store|npz", help="Format of the vectors.")] = "vec",
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
     device: Device = "auto",

@@ -12,7 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lnmap.cli.options import Debug, Device, Json, Memory, Quiet, check_folder, in_bytes, parse_settings
+from lnmap.cli.options import (
+    Debug,
+    Device,
+    Json,
+    Limit,
+    Memory,
+    Policy,
+    Profile,
+    Quiet,
+    Settings,
+    check_folder,
+    in_bytes,
+    parse_settings,
+)
 from lnmap.cli.reading import read_language, report_seed
 from lnmap.cli.show import show_scores, show_translations, translation_dict
 from lnmap.cli.terminal import console
@@ -35,18 +48,13 @@ def align(
         typer.Option(metavar="FILE", help="Seed dictionary, or 'identical' or 'numerals' to do without one."),
     ] = None,
     method: Method = None,
-    profile: Annotated[str | None, typer.Option(metavar="NAME", help="A set of options of the method.")] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change an option of the method; repeatable."),
-    ] = None,
+    profile: Profile = None,
+    settings: Settings = None,
     take: Annotated[
         str | None, typer.Option(metavar="RULE", help="Which pairs to use: 1k-unique, 5k-all, 300-unique ... [all]")
     ] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="Read only the N most frequent words.")] = None,
-    policy: Annotated[
-        str, typer.Option(metavar="muse|vecmap", help="muse lower-cases the words, vecmap leaves them as they are.")
-    ] = "muse",
+    limit: Limit = None,
+    policy: Policy = "muse",
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed; the same seed gives the same model.")] = 0,
     device: Device = "auto",
     one_way: Annotated[bool, typer.Option("--one-way", help="Train only source to target.")] = False,
