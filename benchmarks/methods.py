@@ -1,29 +1,24 @@
-"""P@1 and seconds of any method on real vectors: the table of systems, LNMap's profiles, its ablation.
+"""P@1 and seconds of chosen methods on real vectors: LNMap's profiles, its ablation, a look at any system.
 
     python benchmarks/methods.py --data DIR --methods lnmap procrustes muse --takes 1k-unique --seeds 3
     python benchmarks/methods.py --data DIR --methods lnmap --profile release --set autoencoder=linear --device cuda
     python benchmarks/methods.py --data DIR --methods lnmap --ablation
 
-DIR (or LNMAP_BENCH_DATA) holds vectors/{en,fr,fi}.vec.gz and dictionaries/muse/PAIR.{0-5000,5000-6500}.txt. Each
-direction is trained and scored on its own files. With `--dev` the scores are on the pairs of the training file whose
-source words were not taken as seed: the only scores that settings may be chosen by. Results are added to `--out` one
-JSON line a run, and runs that are there already are not repeated.
+DIR (or LNMAP_BENCH_DATA) is described in runs.py; the table of all systems is comparison.py's. With `--dev` the scores
+are on the pairs of the training file whose source words were not taken as seed: the only scores that settings may be
+chosen by. Results are added to `--out` one JSON line a run, and runs that are there already are not repeated.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import sys
-import time
 from pathlib import Path
 
-import torch
+from runs import Job, Place, execute, seeds_of
 
-import lnmap
-from lnmap.errors import LnmapError
 from lnmap.methods import METHODS, make_method
 
 ABLATION = {
@@ -38,23 +33,26 @@ ABLATION = {
 
 def main() -> int:
     args = parse()
-    vectors: dict[str, lnmap.Embeddings] = {}
-    done = read_done(args.out)
-    rows = []
-    for name, values in variants(args):
-        for pair in args.pairs:
-            source, target = (load(vectors, args, language) for language in pair.split("-"))
-            for take in args.takes:
-                for seed in range(args.seeds if is_random(args.methods, name) else 1):
-                    key = {"name": name, "profile": args.profile, "set": values, "pair": pair, "take": take}
-                    key |= {"seed": seed, "dev": args.dev, "finnish": args.finnish, "one_way": args.one_way}
-                    text = json.dumps(key, sort_keys=True)
-                    if text not in done:
-                        done[text] = run(args, name, values, pair, source, target, take, seed)
-                        write_done(args.out, key, done[text])
-                    rows.append(key | done[text])
-                    print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
-    print(table(rows, args))
+    jobs = [
+        Job(
+            name,
+            name if name in METHODS else "lnmap",
+            pair,
+            take,
+            args.profile,
+            values,
+            seed,
+            args.dev,
+            args.finnish,
+            args.one_way,
+        )
+        for name, values in variants(args)
+        for pair in args.pairs
+        for take in args.takes
+        for seed in seeds_of(name if name in METHODS else "lnmap", args.profile, values, args.seeds)
+    ]
+    found = execute(jobs, Place(args.data, args.device, args.threads), args.out, args.jobs)
+    print(table([vars(job) | result for job, result in found], args))
     return 0
 
 
@@ -71,6 +69,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--finnish", type=int, default=22_000, help="Finnish words read")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--threads", type=int)
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each in a process of its own")
     parser.add_argument("--two-way", dest="one_way", action="store_false", help="train both directions")
     parser.add_argument("--dev", action="store_true", help="score on unused training pairs instead of the test file")
     parser.add_argument("--out", type=Path, help="file of results, one JSON line a run")
@@ -79,8 +78,6 @@ def parse() -> argparse.Namespace:
         parser.error("give the data folder with --data or LNMAP_BENCH_DATA")
     if args.methods == ["all"]:
         args.methods = list(METHODS)
-    if args.threads:
-        torch.set_num_threads(args.threads)
     return args
 
 
@@ -92,61 +89,6 @@ def variants(args: argparse.Namespace) -> list[tuple[str, dict[str, str]]]:
     used = make_method("lnmap", args.profile, own).options.autoencoder
     other = {"autoencoder": "linear" if used == "nonlinear" else "nonlinear"}
     return [(name, own | (other if values is None else values)) for name, values in ABLATION.items()]
-
-
-def is_random(methods: list[str], name: str) -> bool:
-    fixed = ("procrustes", "muse", "geomm", "artetxe2018aaai", "vecmap-sup", "contrastive")
-    return name not in METHODS or name not in fixed
-
-
-def load(vectors: dict[str, lnmap.Embeddings], args: argparse.Namespace, name: str) -> lnmap.Embeddings:
-    if name not in vectors:
-        limit = args.finnish if name == "fi" else None
-        vectors[name] = lnmap.read(args.data / f"vectors/{name}.vec.gz", policy="muse", limit=limit)
-    return vectors[name]
-
-
-def run(args, name, values, pair, source, target, take, seed) -> dict:
-    """Train and score once; a system that fails says so."""
-    train = lnmap.read_lexicon(args.data / f"dictionaries/muse/{pair}.0-5000.txt")
-    test = lnmap.read_lexicon(args.data / f"dictionaries/muse/{pair}.5000-6500.txt")
-    if args.dev:
-        seen = {s for s, _ in train.take(take, source, target)}
-        test = lnmap.Lexicon([(s, t) for s, t in train if s not in seen])
-    method = name if name in METHODS else "lnmap"
-    supervised = METHODS[method].supervision != "none"
-    wall, cpu = time.perf_counter(), time.process_time()
-    try:
-        model = lnmap.align(
-            source,
-            target,
-            train if supervised else None,
-            method=method,
-            profile=args.profile,
-            options=values,
-            take=take,
-            seed=seed,
-            device=args.device,
-            one_way=args.one_way,
-        )
-    except LnmapError as error:
-        return {"failed": str(error), "seconds": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-    seconds, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    found = model.evaluate(test)
-    return {**found.to_dict(), "seconds": seconds, "cpu": cpu, "device": model.info["device"]}
-
-
-def read_done(path: Path | None) -> dict[str, dict]:
-    if path is None or not path.exists():
-        return {}
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return {json.dumps(line["key"], sort_keys=True): line["result"] for line in lines}
-
-
-def write_done(path: Path | None, key: dict, result: dict) -> None:
-    if path is not None:
-        with path.open("a") as file:
-            file.write(json.dumps({"key": key, "result": result}) + "\n")
 
 
 def table(rows: list[dict], args: argparse.Namespace) -> str:

@@ -319,3 +319,25 @@ def test_one_pair(name, problem):
     """Next to nothing to learn from: refused, or finite."""
     one = type(problem)(problem.source, problem.target, lnmap.Lexicon(problem.lexicon.pairs[:1]), problem.rotation)
     fit_or_refuse(name, one)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("name", NAMES)
+def test_gpu_agrees_with_cpu(name, problem, fitted):
+    """Within rounding where nothing is drawn; random draws differ between devices, so there only in what is found."""
+    if name in EXEMPT:
+        pytest.skip(EXEMPT[name])
+    device = torch.device("cuda")
+    x, y = (torch.from_numpy(np.array(side.vectors)) for side in (problem.source, problem.target))
+    pairs = torch.from_numpy(problem.lexicon.rows(problem.source, problem.target))
+    found = build(name).fit(x.to(device), y.to(device), pairs.to(device), Run(device=device)).to("cpu")
+    cosines = []
+    for alignment in (fitted(name).alignment, found):
+        mapped = [
+            torch.nn.functional.normalize(side, dim=1) for side in (alignment.map_source(x), alignment.map_target(y))
+        ]
+        cosines.append(mapped[0] @ mapped[1].T)
+    if not build(name).stochastic:
+        torch.testing.assert_close(cosines[0], cosines[1], atol=1e-3, rtol=0)
+    answers = [matrix.argmax(dim=1) for matrix in cosines]
+    assert (answers[0] == answers[1]).float().mean() > LEAST.get(name, 95.0) / 100

@@ -155,7 +155,7 @@ class Aae(Method):
         there = z @ game.w
         residual = there @ other.w - z  # (b, c)
         gradient = there.T @ residual.sign() / residual.numel()
-        other.w = other.w - other.lr * self.options.cycle * gradient
+        other.step(gradient, self.options.cycle)
 
     def _rounds(self, x: Tensor, y: Tensor, w: Tensor, run: Run, attempt: int, what: str) -> tuple[Tensor, Tensor]:
         """Procrustes on the forward CSLS matches until their mean CSLS stops growing: last matches and rotation."""

@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from lnmap.errors import InputError, TrainingError
 from lnmap.methods.base import Method, Run
+from lnmap.methods.graph import Repeated
 from lnmap.methods.options import Options, option
 from lnmap.methods.procrustes import rotation
 from lnmap.normalize import unit
@@ -76,7 +77,10 @@ class Discriminator:
 
 
 class Game:
-    """One direction: a map W (d, d) from `source` to `target`, its discriminator, and the best W so far."""
+    """One direction: a map W (d, d) from `source` to `target`, its discriminator, and the best W so far.
+
+    All that a step changes stays where it is in memory, so that a GPU can repeat recorded steps.
+    """
 
     def __init__(
         self,
@@ -91,11 +95,16 @@ class Game:
         dim = target.shape[1]
         self.w = torch.eye(dim, dtype=source.dtype, device=source.device) if start is None else start.clone()
         self.discriminator = Discriminator(dim, options.dis_hidden, options.dis_dropout, generator, gain)
-        self.lr, self.score, self.falls = options.map_lr, -torch.inf, 0
-        self.best = self.w
-        self.losses: list[Tensor] = []  # discriminator losses of the running epoch
+        self.lr = torch.tensor(options.map_lr, dtype=source.dtype, device=source.device)
+        self.score, self.falls = -torch.inf, 0
+        self.best = self.w.clone()
+        self.loss = torch.zeros(2, device=source.device)  # sum and number of the discriminator's losses in this epoch
         share = torch.ones(options.batch, device=source.device)
         self._labels = torch.cat([share * (1 - options.smoothing), share * options.smoothing])  # source, target
+
+    def state(self) -> list[Tensor]:
+        """All that steps change."""
+        return [self.w, self.loss, *self.discriminator.parameters]
 
     def draw(self, x: Tensor) -> Tensor:
         """Vectors (b, d) of words drawn evenly from the most frequent ones of a vocabulary."""
@@ -113,7 +122,8 @@ class Game:
         for parameter in parameters:
             parameter.requires_grad_(False)
         torch._foreach_add_(parameters, list(gradients), alpha=-self.options.dis_lr)
-        self.losses.append(loss.detach())
+        self.loss[0] += loss.detach()
+        self.loss[1] += 1
 
     def fool(self, weight: float = 0.5) -> None:
         """One map step: labels flipped, the discriminator at rest (equation 4), then `orthogonalize`.
@@ -125,14 +135,18 @@ class Game:
         flipped = torch.full_like(logits, self.options.smoothing)
         loss = functional.binary_cross_entropy_with_logits(logits, flipped) * weight
         (gradient,) = torch.autograd.grad(loss, w)
-        self.w = w.detach() - self.lr * gradient
+        self.step(gradient)
         self.orthogonalize()
+
+    def step(self, gradient: Tensor, factor: float = 1.0) -> None:
+        """W <- W - factor lr gradient."""
+        self.w.sub_(self.lr * factor * gradient)
 
     def orthogonalize(self) -> None:
         """W <- (1 + beta) W - beta W W^T W (equation 5)."""
         beta = self.options.map_beta
         if beta > 0:
-            self.w = (1 + beta) * self.w - beta * (self.w @ self.w.T @ self.w)
+            self.w.copy_((1 + beta) * self.w - beta * (self.w @ self.w.T @ self.w))
 
     def end_epoch(self, score: float) -> float:
         """Keep W if it is the best, lower the learning rate, give the mean discriminator loss of the epoch."""
@@ -147,28 +161,33 @@ class Game:
 
     def mean_loss(self) -> float:
         """Mean discriminator loss since it was last asked for."""
-        loss = float(torch.stack(self.losses).mean())
-        self.losses.clear()
-        return loss
+        total, number = self.loss.tolist()
+        self.loss.zero_()
+        return total / max(number, 1)
 
 
 def play(games: Sequence[Game], run: Run, attempt: int, cycle: Callable[[Game, Game], None] | None = None) -> None:
     """Play the games side by side for all epochs; `cycle(game, other)` follows each map step of two games."""
     options = games[0].options
+
+    def step() -> None:
+        for _ in range(options.dis_steps):
+            for game in games:
+                game.discriminate()
+        for index, game in enumerate(games):
+            game.fool()
+            if cycle is not None:
+                cycle(game, games[1 - index])
+
+    repeated = Repeated([step], [t for game in games for t in game.state()], games[0].w.device, games[0].generator)
     with run.progress.task(f"adversarial training, attempt {attempt}", options.epochs * options.iterations) as task:
         for epoch in range(1, options.epochs + 1):
             for _ in range(options.iterations):
-                for _ in range(options.dis_steps):
-                    for game in games:
-                        game.discriminate()
-                for index, game in enumerate(games):
-                    game.fool()
-                    if cycle is not None:
-                        cycle(game, games[1 - index])
+                repeated.run()
                 task.advance()
             for direction, game in enumerate(games):
                 score = mean_cosine(game.source @ game.w, game.target, options.criterion_words, run.memory)
-                lr = game.lr
+                lr = float(game.lr)
                 loss = game.end_epoch(score)
                 run.record(attempt=attempt, epoch=epoch, direction=direction, criterion=score, dis_loss=loss, lr=lr)
 

@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from lnmap.methods.adversarial import AdversarialOptions, Game, check_vocabularies
 from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
+from lnmap.methods.graph import Repeated
 from lnmap.methods.options import option
 from lnmap.methods.procrustes import require_equal_dimensions, rotated, rotation
 from lnmap.methods.rcsls import mean_rows
@@ -86,27 +87,33 @@ class Bliss(Method):
         options: BlissOptions = self.options
         generator = run.generator(1)
         game = Game(x, y, options, generator, start=start, gain=6**0.5)  # Kaiming: +-sqrt(6 / fan_in)
+        seed = SeedLoss(x, y, pairs, options, run.memory)
+
+        def step() -> None:
+            game.fool(weight=1 / 3)
+            game.w.sub_(options.rcsls_lr / 3 * seed.gradient(options.batch, generator))
+            game.step(weak_orthogonality(game.draw(x), game.w), 1 / 3)
+            for _ in range(options.dis_steps):
+                game.discriminate()
+
+        repeated = Repeated([step], game.state(), x.device, generator)
         best, best_score, waited = start, self._match(x @ start, y, run).criterion, 0
         with run.progress.task("bliss", options.epochs) as task:
             for epoch in range(1, options.epochs + 1):
                 for iteration in range(options.iterations):
                     if iteration % options.refresh == 0:
-                        seed = SeedLoss(x, y, pairs, game.w, options, run.memory)
-                    game.fool(weight=1 / 3)
-                    game.w = game.w - options.rcsls_lr / 3 * seed.gradient(options.batch, generator)
-                    game.w = game.w - game.lr / 3 * weak_orthogonality(game.draw(x), game.w)
-                    for _ in range(options.dis_steps):
-                        game.discriminate()
+                        seed.search(game.w)
+                    repeated.run()
                 score = self._match(x @ game.w, y, run).criterion
-                dis_loss = game.mean_loss()
-                run.record(epoch=epoch, criterion=score, dis_loss=dis_loss, lr=game.lr)
-                game.lr *= options.lr_decay
+                dis_loss, lr = game.mean_loss(), float(game.lr)
+                run.record(epoch=epoch, criterion=score, dis_loss=dis_loss, lr=lr)
+                lr *= options.lr_decay
                 waited = 0 if score > best_score else waited + 1
                 if score > best_score:
-                    best, best_score = game.w, score
+                    best, best_score = game.w.clone(), score
                 elif waited % options.patience == 0:
-                    game.lr *= options.lr_shrink
-                game.lr = max(game.lr, options.least_lr)
+                    lr *= options.lr_shrink
+                game.lr.fill_(max(lr, options.least_lr))
                 task.advance()
         return best, best_score
 
@@ -142,19 +149,24 @@ class Bliss(Method):
 
 
 class SeedLoss:
-    """RCSLS over random batches of seed pairs; neighbours are searched once, at the W it was built with.
+    """RCSLS over random batches of seed pairs; neighbours are those of the last `search`.
 
     With the neighbours fixed the loss is linear in W, so its gradient is two products, but it must not be followed far:
     the learning rate times the steps before the next search plays the part of RCSLS's step size.
     """
 
-    def __init__(self, x: Tensor, y: Tensor, pairs: Tensor, w: Tensor, options: BlissOptions, memory: int) -> None:
-        pool_x, pool_y = x[: options.candidates], y[: options.candidates]
+    def __init__(self, x: Tensor, y: Tensor, pairs: Tensor, options: BlissOptions, memory: int) -> None:
+        self.pool_x, self.pool_y = x[: options.candidates], y[: options.candidates]
         self.x, self.y = x[pairs[:, 0]], y[pairs[:, 1]]  # (n, d)
-        near_y = top_k(self.x @ w, pool_y, options.neighbours, memory=memory)[1]  # (n, k)
-        near_x = top_k(self.y, pool_x @ w, options.neighbours, memory=memory)[1]
-        self.pull_y = mean_rows(pool_y, near_y) - 2 * self.y
-        self.pull_x = mean_rows(pool_x, near_x)
+        self.pull_x, self.pull_y = torch.zeros_like(self.x), torch.zeros_like(self.y)
+        self.neighbours, self.memory = options.neighbours, memory
+
+    def search(self, w: Tensor) -> None:
+        """Take the neighbours of the pairs' words under W."""
+        near_y = top_k(self.x @ w, self.pool_y, self.neighbours, memory=self.memory)[1]  # (n, k)
+        near_x = top_k(self.y, self.pool_x @ w, self.neighbours, memory=self.memory)[1]
+        self.pull_y.copy_(mean_rows(self.pool_y, near_y) - 2 * self.y)
+        self.pull_x.copy_(mean_rows(self.pool_x, near_x))
 
     def gradient(self, batch: int, generator: torch.Generator) -> Tensor:
         """Gradient (d, d) over a random batch of pairs."""

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from lnmap.methods.base import Run
+from lnmap.methods.graph import Repeated
 from lnmap.methods.lnmap.batches import Batches
 from lnmap.methods.lnmap.cuda.kernels import available
 from lnmap.methods.lnmap.cuda.steps import AutoencoderStep
-from lnmap.methods.lnmap.graph import Repeated
 from lnmap.methods.lnmap.losses import squared_error
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Networks
 from lnmap.methods.lnmap.optim import Adam

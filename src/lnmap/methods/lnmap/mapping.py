@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from lnmap.methods.base import Run
+from lnmap.methods.graph import Repeated
 from lnmap.methods.lnmap.batches import Batches
 from lnmap.methods.lnmap.cuda.kernels import available
 from lnmap.methods.lnmap.cuda.steps import JointStep
-from lnmap.methods.lnmap.graph import Repeated
 from lnmap.methods.lnmap.losses import Losses, mapping_losses
 from lnmap.methods.lnmap.networks import Networks, in_blocks
 from lnmap.methods.lnmap.optim import OPTIMIZERS, Adam, Optimizer

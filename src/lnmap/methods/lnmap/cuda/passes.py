@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from lnmap.methods.graph import Beside
 from lnmap.methods.lnmap.cuda.flat import Flat, padded
 from lnmap.methods.lnmap.cuda.kernels import launch, threads_for
-from lnmap.methods.lnmap.graph import Beside
 from lnmap.methods.lnmap.networks import linear_layers
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from lnmap.methods.graph import Beside
 from lnmap.methods.lnmap.batches import Batches
 from lnmap.methods.lnmap.cuda.flat import Flat
 from lnmap.methods.lnmap.cuda.kernels import launch
 from lnmap.methods.lnmap.cuda.passes import Errors, Random, Stack, padded_rows
-from lnmap.methods.lnmap.graph import Beside
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Networks
 from lnmap.methods.lnmap.optim import Adam, Optimizer
 from lnmap.methods.lnmap.options import LNMapOptions

@@ -1,8 +1,8 @@
 """Thousands of small training steps without waiting for the host.
 
-At batch 128 a step is a chain of some forty kernels of a few microseconds: launching them one by one takes longer than
-running them. On CUDA a step is therefore captured once as a graph and replayed, with what nothing in the chain waits
-for on streams beside it. Elsewhere the step simply runs.
+At batch 128 a step of LNMap is a chain of some forty kernels of a few microseconds: launching them one by one takes
+longer than running them. On CUDA a step is therefore captured once as a graph and replayed, with what nothing in the
+chain waits for on streams beside it. Elsewhere the step simply runs.
 """
 
 from __future__ import annotations
@@ -48,10 +48,17 @@ class Repeated:
     tensors that stay in place.
 
     :param state: every tensor the steps change; it is put back after the warm-up, so that capturing trains nothing.
+    :param generator: what the steps draw from; each replay draws anew.
     """
 
-    def __init__(self, steps: Sequence[Callable[[], None]], state: Sequence[Tensor], device: torch.device) -> None:
-        self.steps = steps
+    def __init__(
+        self,
+        steps: Sequence[Callable[[], None]],
+        state: Sequence[Tensor],
+        device: torch.device,
+        generator: torch.Generator | None = None,
+    ) -> None:
+        self.steps, self.generator = steps, generator
         self.graph: torch.cuda.CUDAGraph | None = None
         if device.type == "cuda":
             self._capture(state)
@@ -75,6 +82,8 @@ class Repeated:
                 _restore(state, before)
         torch.cuda.current_stream().wait_stream(stream)
         self.graph = torch.cuda.CUDAGraph()
+        if self.generator is not None:
+            self.graph.register_generator_state(self.generator)
         with torch.cuda.graph(self.graph):  # recorded, not run: nothing to put back
             self._run_side_by_side()
 
