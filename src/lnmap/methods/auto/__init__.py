@@ -9,6 +9,7 @@ from torch import Tensor
 
 from lnmap.confidence import Confidence, hold_out, outcomes
 from lnmap.errors import LnmapError, TrainingError
+from lnmap.induce import induce
 from lnmap.methods.auto.choose import Candidate, Choice, choose
 from lnmap.methods.auto.resume import chosen, resume_choice, trying
 from lnmap.methods.auto.start import ALIKE, spelt_alike, without_pairs
@@ -22,6 +23,7 @@ from lnmap.normalize import RENORM
 from lnmap.spelling import COLUMNS, Spelling
 
 _LEAST = 5  # seed pairs
+_SYSTEMS = ("lnmap", "geomm")  # each builds on those before it
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,6 @@ class AutoOptions(Options):
     growth: float = option(0.2, "weight of the spelling while LNMap grows its dictionary", low=0)
     hint_columns: int = option(128, "columns of the spelling while LNMap grows its dictionary", low=1)
     unchecked: float = option(0.3, "weight of the spelling where too few pairs can be held out", low=0)
-    supervised_pairs: int = option(1500, "seed pairs from which a purely supervised system is tried as well", low=1)
     iterations: int = option(6, "self-training iterations of LNMap", low=1)
     trial_iterations: int = option(4, "self-training iterations of LNMap while the choice is made", low=1)
     queries: int = option(15_000, "most frequent words of each side that new pairs are sought among", low=1)
@@ -41,7 +42,10 @@ class AutoOptions(Options):
 
 
 class Auto(Method):
-    """LNMap in both directions, the words' spelling, and GeoMM where pairs abound, weighed on held-out seed words."""
+    """LNMap in both directions, GeoMM on the dictionary that it grows, and the words' spelling.
+
+    What takes part, and how much the spelling counts, is chosen on held-out seed words.
+    """
 
     name = "auto"
     title = "The best of LNMap, GeoMM and spelling, chosen on held-out pairs"
@@ -79,15 +83,14 @@ class Auto(Method):
         if held is not None:
             return self._try(work, pairs, held)
         work.run.progress.note("too few seed pairs to hold some out: systems and weights are taken as they come")
-        return Choice(("lnmap",), self.options.unchecked if work.spelling else 0.0, None)
+        return Choice(_SYSTEMS, self.options.unchecked if work.spelling else 0.0, None)
 
     def _try(self, work: _Work, pairs: Tensor, held: Tensor) -> Choice:
         """Train without the held-out pairs, compare combinations on them, and learn the confidence of the best."""
         options: AutoOptions = self.options
         source, target, run = work.source, work.target, work.run
         rest = pairs[~(torch.isin(pairs[:, 0], held[:, 0]) | torch.isin(pairs[:, 1], held[:, 1]))]
-        names = ("lnmap", "geomm") if len(rest) >= options.supervised_pairs else ("lnmap",)
-        parts = self._train(names, work, rest, options.trial_iterations, trying(run))
+        parts = self._train(_SYSTEMS, work, rest, options.trial_iterations, trying(run))
         candidates = []
         for name in dict.fromkeys(part.name for part in parts):
             own = EnsembleAlignment([part for part in parts if part.name == name])
@@ -115,26 +118,41 @@ class Auto(Method):
     def _train(
         self, names: tuple[str, ...], work: _Work, pairs: Tensor, iterations: int, checkpoint: Checkpoint
     ) -> list[Part]:
-        """Train some systems; one that cannot be trained on these pairs is left out, but for LNMap."""
+        """Train LNMap and, if it is named, GeoMM on what LNMap has grown."""
+        lnmap = both_spaces("lnmap", self._lnmap(work, pairs, iterations, checkpoint))
+        geomm = self._geomm(lnmap, work, pairs) if "geomm" in names else []
+        parts = lnmap + geomm
+        share = 1 / len({part.name for part in parts})
+        return [Part(part.name, part.alignment, part.reverse, part.weight * share) for part in parts]
+
+    def _lnmap(self, work: _Work, pairs: Tensor, iterations: int, checkpoint: Checkpoint) -> Alignment:
+        """Train LNMap in both directions; the spelling helps to grow its dictionary."""
         options: AutoOptions = self.options
         run = work.run
-        own = Run(run.seed, run.device, False, run.memory, run.progress, checkpoint, log=run.log)  # both ways go in
+        own = Run(run.seed, run.device, False, run.memory, run.progress, checkpoint, log=run.log)
         if work.spelling is not None and options.growth:
             own.hints = work.columns(options.growth, options.hint_columns)
         code = max(work.source.shape[1], work.target.shape[1], LNMapOptions().code)
         values = {"iterations": iterations, "queries": options.queries, "pool": options.queries}
         sizes = {"code": code, "mapper_hidden": max(code, LNMapOptions().mapper_hidden)}
         lnmap = LNMapOptions(normalize=options.normalize).with_values(values | sizes)
-        systems: dict[str, Method] = {"lnmap": LNMap(lnmap), "geomm": Geomm()}
-        parts: list[Part] = []
-        for name in names:
-            try:
-                parts += both_spaces(name, systems[name].fit(work.source, work.target, pairs, own), 1 / len(names))
-            except LnmapError as error:
-                if name == "lnmap":
-                    raise
-                run.progress.note(f"{name} is left out: {error}")
-        return parts
+        return LNMap(lnmap).fit(work.source, work.target, pairs, own)
+
+    def _geomm(self, lnmap: list[Part], work: _Work, pairs: Tensor) -> list[Part]:
+        """Fit GeoMM on the seed and the dictionary read off LNMap's space; nothing where it cannot be fitted."""
+        options: AutoOptions = self.options
+        run, words = work.run, options.queries
+        space = EnsembleAlignment(lnmap)
+        mapped = [space.map_source(work.source[:words]), space.map_target(work.target[:words])]
+        spelt = work.columns(options.growth, options.hint_columns)
+        mapped = [torch.cat([side, columns[:words]], dim=1) for side, columns in zip(mapped, spelt, strict=True)]
+        grown = torch.cat([pairs, induce(mapped[0], mapped[1], memory=run.memory, progress=run.progress).rows])
+        try:
+            own = Run(run.seed, run.device, memory=run.memory, progress=run.progress, log=run.log)
+            return both_spaces("geomm", Geomm().fit(work.source, work.target, grown.unique(dim=0), own))
+        except LnmapError as error:
+            run.progress.note(f"geomm is left out: {error}")
+            return []
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def choose(candidates: Sequence[Candidate], held: Tensor, known: Tensor, run: Ru
     """
     units = [Candidate(c.name, unit(c.source), unit(c.target)) for c in candidates]
     systems = [c.name for c in units if c.name != "spelling"]
-    members = [(name,) for name in systems] + ([tuple(systems)] if len(systems) > 1 else [])
+    members = [tuple(systems[:number]) for number in range(1, len(systems) + 1)]  # each builds on those before it
     spelt = SPELLING if len(systems) < len(units) else (0.0,)
     choices = [Choice(names, weight, None) for names, weight in product(members, spelt)]
     weights = torch.tensor([choice.weights(units) for choice in choices], device=held.device)  # (w, c)

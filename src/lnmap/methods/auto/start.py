@@ -9,8 +9,11 @@ from torch import Tensor
 
 from lnmap.errors import TrainingError
 from lnmap.induce import induce
-from lnmap.methods.base import Run
+from lnmap.methods.base import Alignment, Run
+from lnmap.methods.procrustes import rotation
 from lnmap.methods.vecmap import Artetxe2018Acl
+from lnmap.methods.vecmap.check import chance, distinctness
+from lnmap.normalize import RENORM, Normalizer
 from lnmap.spelling import fold
 
 _WORDS = 20_000  # most frequent words that are looked at
@@ -50,3 +53,24 @@ def spelt_alike(source: Sequence[str], target: Sequence[str]) -> list[tuple[int,
                 rows.setdefault(folded, row)
         sides.append(rows)
     return [(row, sides[1][word]) for word, row in sides[0].items() if word in sides[1]]
+
+
+@torch.no_grad()
+def require_alignment(space: Alignment, source: Tensor, target: Tensor, run: Run) -> None:
+    """Refuse an alignment that says no more about the most frequent words than chance; no pair is needed to see it.
+
+    The vectors (n, d_s), (m, d_t) are rotated by the dictionary that the alignment's own space gives, and words must
+    then stand out as in an unsupervised run (`vecmap.check`).
+    """
+    options = Artetxe2018Acl.Options()
+    x, z = source[: options.check_words], target[: options.check_words]
+    pairs = induce(space.map_source(x), space.map_target(z), memory=run.memory).rows
+    x, z = Normalizer(RENORM).fit(x), Normalizer(RENORM).fit(z)
+    found = distinctness(x @ rotation(x[pairs[:, 0]], z[pairs[:, 1]]), z, run.memory) if len(pairs) else 0.0
+    by_chance = chance(x, z, options, run)
+    run.record(stage="check", distinctness=found, chance=by_chance)
+    if not found >= options.least_distinctness * by_chance:
+        raise TrainingError(
+            f"nothing usable was learnt: translations stand out from other words {found / by_chance:.2f} times as much "
+            f"as by chance, {options.least_distinctness:g} times are needed; give more seed pairs"
+        )
