@@ -10,9 +10,9 @@ from torch import Tensor
 from lnmap.confidence import Confidence, hold_out, outcomes
 from lnmap.errors import LnmapError, TrainingError
 from lnmap.induce import induce
-from lnmap.methods.auto.choose import Candidate, Choice, choose
+from lnmap.methods.auto.choose import ENOUGH, USUAL, Candidate, Choice, choose
 from lnmap.methods.auto.resume import chosen, resume_choice, trying
-from lnmap.methods.auto.start import ALIKE, spelt_alike, without_pairs
+from lnmap.methods.auto.start import ALIKE, require_alignment, spelt_alike, without_pairs
 from lnmap.methods.base import Alignment, Checkpoint, Method, Run, require_pairs
 from lnmap.methods.ensemble import EnsembleAlignment, Part, both_spaces
 from lnmap.methods.geomm import Geomm
@@ -23,6 +23,7 @@ from lnmap.normalize import RENORM
 from lnmap.spelling import COLUMNS, Spelling
 
 _LEAST = 5  # seed pairs
+_SOME = 20  # held-out words none of which is found by bad luck alone
 _SYSTEMS = ("lnmap", "geomm")  # each builds on those before it
 
 
@@ -34,7 +35,7 @@ class AutoOptions(Options):
     spelling: bool = option(True, "let the words' spelling take part where held-out pairs show that it helps")
     growth: float = option(0.2, "weight of the spelling while LNMap grows its dictionary", low=0)
     hint_columns: int = option(128, "columns of the spelling while LNMap grows its dictionary", low=1)
-    unchecked: float = option(0.3, "weight of the spelling where too few pairs can be held out", low=0)
+    unchecked: float = option(USUAL, "weight of the spelling where too few pairs can be held out", low=0)
     iterations: int = option(6, "self-training iterations of LNMap", low=1)
     trial_iterations: int = option(4, "self-training iterations of LNMap while the choice is made", low=1)
     queries: int = option(15_000, "most frequent words of each side that new pairs are sought among", low=1)
@@ -65,6 +66,8 @@ class Auto(Method):
         choice = resume_choice(run) or self._choose(work, pairs)
         seed = pairs if len(pairs) else without_pairs(source, target, run)
         parts = self._train(choice.members, work, seed, options.iterations, chosen(run, choice))
+        if choice.words < ENOUGH:
+            require_alignment(EnsembleAlignment(parts), source, target, run)
         return EnsembleAlignment(parts, spelling.weighing(choice.spelling) if spelling and choice.spelling else None)
 
     def _spelling(self, pairs: Tensor, run: Run) -> Spelling | None:
@@ -98,7 +101,7 @@ class Auto(Method):
         if work.spelling is not None:
             candidates.append(Candidate("spelling", *work.columns(1.0)))
         choice = choose(candidates, held, pairs, run)
-        self._check(choice, len(held[:, 0].unique()))
+        self._check(choice)
         space = choice.space(candidates, run)
         known = pairs if run.known is None else torch.cat([pairs, run.known])
         run.confidence = {
@@ -107,12 +110,13 @@ class Auto(Method):
         }
         return choice
 
-    def _check(self, choice: Choice, words: int) -> None:
+    def _check(self, choice: Choice) -> None:
+        """Refuse what finds next to none of the held-out words, where it is more than bad luck."""
         found = choice.found or 0.0
-        if found < self.options.least_found:
+        if choice.words >= _SOME and found < self.options.least_found:
             raise TrainingError(
-                f"nothing usable was learnt: of {words} seed words held out, {found:.1f} % were translated as the seed "
-                "says; check that the pairs are translations and that the vectors belong to the two languages"
+                f"nothing usable was learnt: of {choice.words} seed words held out, {found:.1f} % were translated as "
+                "the seed says; check that the pairs are translations and that the vectors belong to the two languages"
             )
 
     def _train(

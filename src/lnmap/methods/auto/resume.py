@@ -41,7 +41,7 @@ def chosen(run: Run, choice: Choice) -> Checkpoint:
     if run.confidence is not None:
         confidence = {str(way): one.state() for way, one in run.confidence.items()}
     facts = {
-        "choice": [list(choice.members), choice.spelling, choice.found, choice.rank],
+        "choice": [list(choice.members), choice.spelling, choice.found, choice.rank, choice.words],
         "confidence": confidence,
         "log": run.log,
     }
@@ -57,8 +57,8 @@ def resume_choice(run: Run) -> Choice | None:
     if state is None or state[0]["stage"] != "final":
         return None
     facts = state[0]["facts"]
-    members, spelling, found, rank = facts["choice"]
+    members, *judged = facts["choice"]
     run.log[:] = facts["log"]
     if facts["confidence"] is not None:
         run.confidence = {way == "True": Confidence.from_state(one) for way, one in facts["confidence"].items()}
-    return Choice(tuple(members), spelling, found, rank)
+    return Choice(tuple(members), *judged)
