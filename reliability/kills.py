@@ -87,6 +87,8 @@ def _kill_once(command: Command, out: Path, new: Any, moment: float, figures: Fi
         raise AssertionError(f"killed after {moment:.3f} s, then: {second.err[-300:]}")
     if command.content(out) != new:
         raise AssertionError(f"killed after {moment:.3f} s: the second run gives another result")
+    if still := leftovers(out.parent):
+        raise AssertionError(f"killed after {moment:.3f} s: the second run leaves {still} temporary files lying")
     if before:
         figures.count("continued")
         if again := command.repeats(before, out, second):
