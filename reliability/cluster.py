@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from reliability.figures import Budget, Figures
 from reliability.kills import Reproduce
@@ -20,6 +19,7 @@ _ORPHANS_S = 20.0
 _AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")  # they try to report to the dead cluster for a minute
 _AGENTS_S = 120.0
 _WORKER = "ray::RayWorker"
+_WORKER_S = 0.4  # a worker that is killed later than this has often done everything
 
 
 class OnRay(Reproduce):
@@ -40,13 +40,14 @@ def reproduce_on_ray(room: Room, budget: Budget) -> Figures:
     whole = room.launcher.run(command.argv(out), env=env)
     if whole.code:
         raise RuntimeError(f"the command fails without any kill: {whole.err[-300:]}")
-    expected, agents = command.content(out), dict[int, str]()
+    expected, agents = command.content(out), dict[int, int]()
     while budget.more(figures):
         with figures.attempt():
-            out, moment = room.fresh(), budget.rng.uniform(0.4, 1.0) * whole.seconds
+            out, share = room.fresh(), budget.rng.random()
+            moment = (0.4 + 0.6 * share) * whole.seconds  # the command works at the end, when Ray has started
             child = room.launcher.start(command.argv(out), env=env)
             if figures.attempts % 2:
-                _kill_worker(room, child, moment, figures)
+                _kill_worker(room, child, share * _WORKER_S, figures)
             else:
                 agents |= _kill_command(room, child, moment, figures)
             before = command.progress(out)
@@ -63,36 +64,38 @@ def reproduce_on_ray(room: Room, budget: Budget) -> Figures:
     return figures
 
 
-def _kill_command(room: Room, child: Child, moment: float, figures: Figures) -> dict[int, str]:
+def _kill_command(room: Room, child: Child, moment: float, figures: Figures) -> dict[int, int]:
     """Kill the command alone; what it started has to notice. Give Ray's agents, which take their time."""
     time.sleep(moment)
     started = descendants(child.pid)
+    births = {pid: _birth(pid) for pid in started}
     child.kill(everyone=False)
     figures.count("killed", room.launcher.finish(child).signal is not None)
-    agents = {pid: name for pid, name in started.items() if name in _AGENTS}
-    _await_end({pid: name for pid, name in started.items() if pid not in agents}, _ORPHANS_S)
-    return agents
+    _await_end({pid: births[pid] for pid, name in started.items() if name not in _AGENTS}, _ORPHANS_S)
+    return {pid: births[pid] for pid, name in started.items() if name in _AGENTS}
 
 
-def _await_end(processes: Mapping[int, str], seconds: float) -> None:
+def _await_end(births: Mapping[int, int], seconds: float) -> None:
     end = time.monotonic() + seconds
-    while alive := [name for pid, name in processes.items() if _name(pid) == name]:
+    while alive := [_name(pid) for pid, birth in births.items() if birth and _birth(pid) == birth]:
         if time.monotonic() > end:
             raise AssertionError(f"{alive} outlive the command by {seconds:.0f} s")
         time.sleep(0.05)
 
 
 def _kill_worker(room: Room, child: Child, moment: float, figures: Figures) -> None:
-    """Kill a worker as soon as there is one after the moment; the command itself goes on without it."""
+    """Kill a worker some time after it has come; the command itself goes on without it."""
+    workers, end = list[int](), time.monotonic() + 60
+    while not workers and time.monotonic() < end:
+        workers = [pid for pid, name in descendants(child.pid).items() if name.startswith(_WORKER)]
+        time.sleep(0.02)
     time.sleep(moment)
-    end = time.monotonic() + 60
-    while time.monotonic() < end and (there := descendants(child.pid)):
-        if workers := [pid for pid, name in there.items() if name.startswith(_WORKER)]:
+    for pid in workers:
+        if _name(pid).startswith(_WORKER):
             with suppress(ProcessLookupError):
-                os.kill(workers[0], signal.SIGKILL)
-                figures.count("workers killed")
-            break
-        time.sleep(0.01)
+                os.kill(pid, signal.SIGKILL)
+                figures.count("killed")
+                figures.count("of these workers")
     ended = room.launcher.finish(child)
     if ended.code:
         raise AssertionError(f"a worker was killed after {moment:.2f} s, then: {ended.err[-300:]}")
@@ -110,7 +113,15 @@ def descendants(ancestor: int) -> Mapping[int, str]:
     return {pid: name for pid in found - {ancestor} if (name := _name(pid))}
 
 
-def _name(pid: int) -> Any:
+def _birth(pid: int) -> int:
+    """Tell when a process began, which no other of its number did; 0 where it is gone."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[19]) if fields[0] not in "ZX" else 0
+    return 0
+
+
+def _name(pid: int) -> str:
     """Give the command line of a process; nothing where it is gone."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()[:200]
