@@ -1,7 +1,7 @@
 """Lanes: groups of scenarios that run beside each other, each in a process with its own room and its own core.
 
-The load has a core to itself but for the readers, who take what it leaves there; all other faults have the other cores,
-and help with the readers when they are done.
+The load has a core to itself but for the slowest readers, which take what it leaves there; everything else has the
+other cores, and helps with those readers when it is done.
 """
 
 from __future__ import annotations
