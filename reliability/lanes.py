@@ -1,7 +1,7 @@
 """Lanes: groups of scenarios that run beside each other, each in a process with its own room and its own core.
 
-The load has a core to itself but for the slowest readers, which take what it leaves there; everything else has the
-other cores, and helps with those readers when it is done.
+The load has a core to itself: with a neighbour of the idle class there, its slowest answers were far slower in the one
+trial made. The slowest readers take what the faults leave of the other cores; the faults help when they are done.
 """
 
 from __future__ import annotations
@@ -88,12 +88,12 @@ def _taken(shared: Any) -> Iterator[str]:
 
 
 def _settle_down(lane: str) -> None:
-    """Take the lane's cores; the readers only run when nobody else wants theirs."""
+    """Take the lane's cores; the readers step back behind the faults."""
     with suppress(OSError, AttributeError):  # not Linux, or not allowed: they share everything
         cores = sorted(os.sched_getaffinity(0))
-        os.sched_setaffinity(0, (cores[1:] or cores) if lane == FAULTS else cores[:1])
+        os.sched_setaffinity(0, cores[:1] if lane == LOAD else cores[1:] or cores)
         if lane == READERS:
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+            os.nice(10)
 
 
 def _run(scenario: Scenario, place: Room, budget: Budget) -> Figures:
