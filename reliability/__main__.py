@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from lnmap.storage import atomic_file, write_json
-from reliability.figures import Budget, Figures, markdown
+from reliability.figures import Figures, markdown
+from reliability.lanes import Plan, run_lanes
 from reliability.launcher import ROOT
-from reliability.room import room
-from reliability.scenarios import SCENARIOS, Scenario
+from reliability.scenarios import SCENARIOS
 
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
 
@@ -52,21 +52,15 @@ def main() -> int:
     given = _arguments()
     how = {"commit": _commit(), "minutes": given.minutes, "few": given.few, "seed": given.seed}
     state = _load(given.state, how) if not given.fresh else {"how": how, "done": {}}
-    chosen = [one for one in SCENARIOS if not given.only or given.only.lower() in f"{one.group} {one.name}".lower()]
-    total = sum(one.weight for one in chosen)
+    chosen = [one.key for one in SCENARIOS if not given.only or given.only.lower() in one.key.lower()]
+    left = [key for key in chosen if key not in state["done"]]
     began = time.monotonic()
-    with room() as place:
-        for scenario in chosen:
-            key = f"{scenario.group}: {scenario.name}"
-            if key in state["done"]:
-                continue
-            budget = Budget(scenario.attempts, given.minutes * 60 * scenario.weight / total, given.seed)
-            figures = _run(scenario, place, Budget(scenario.few, seed=given.seed) if given.few else budget)
-            state["done"][key] = {**figures.to_dict(), "date": time.strftime("%Y-%m-%d", time.gmtime())}
-            write_json(given.state, state)
-            _say(" | ".join(figures.row(key)))
-            for failure in figures.failures:
-                _say(f"    failed: {failure}")
+    for key, figures in run_lanes(left, Plan(given.minutes, given.few, given.seed)) if left else ():
+        state["done"][key] = {**figures.to_dict(), "date": time.strftime("%Y-%m-%d", time.gmtime())}
+        write_json(given.state, state)
+        _say(f"{(time.monotonic() - began) / 60:4.1f} min | " + " | ".join(figures.row(key)))
+        for failure in figures.failures:
+            _say(f"    failed: {failure}")
     state["minutes_taken"] = state.get("minutes_taken", 0) + (time.monotonic() - began) / 60
     write_json(given.state, state)
     page = table(state)
@@ -74,15 +68,6 @@ def main() -> int:
     if given.out:
         _replace(given.out, page)
     return int(any(done["failed"] for done in state["done"].values()))
-
-
-def _run(scenario: Scenario, place: Any, budget: Budget) -> Figures:
-    try:
-        return scenario.function(place, budget)
-    except Exception as error:
-        figures = Figures(attempts=1)
-        figures.fail(f"the scenario itself broke: {type(error).__name__}: {error}")
-        return figures
 
 
 def _load(path: Path, how: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +81,7 @@ def _load(path: Path, how: dict[str, Any]) -> dict[str, Any]:
 def table(state: dict[str, Any]) -> str:
     """Write the figures of a state as Markdown, with when and on what they were counted."""
     how, found = state["how"], state["done"]
-    done = {key: dict(found[key]) for one in SCENARIOS if (key := f"{one.group}: {one.name}") in found}
+    done = {key: dict(found[key]) for one in SCENARIOS if (key := one.key) in found}
     dates = sorted(one.pop("date", "") for one in done.values())
     kind = f"A soak of {how['minutes']:g} minutes"
     if how["few"]:

@@ -172,7 +172,7 @@ def open_file(reader: str, path: str) -> str:
 def bombs(room: Room, budget: Budget) -> Figures:
     """Every bomb, read in a process of its own."""
     figures, names = Figures(), list(FILES)
-    while budget.more(figures):
+    while budget.more(figures, len(names)):
         name = names[figures.attempts % len(names)]
         reader, make = FILES[name]
         path = room.fresh()

@@ -45,7 +45,7 @@ def same_bytes(room: Room, budget: Budget) -> Figures:
 
     figures = Figures()
     for number, method in enumerate(list(METHODS) * 100):
-        if not budget.more(figures):
+        if not budget.more(figures, len(METHODS)):
             break
         seed = number // len(METHODS)
         with figures.attempt():

@@ -83,11 +83,11 @@ class Budget:
         self.rng = random.Random(self.seed)
         self._end = time.monotonic() + self.seconds
 
-    def more(self, figures: Figures) -> bool:
-        """Tell whether there is room for another attempt."""
+    def more(self, figures: Figures, least: int = 1) -> bool:
+        """Tell whether there is room for another attempt; `least` of them are made however long they take."""
         if not figures.attempts:
             return True
-        return figures.attempts < self.attempts and time.monotonic() < self._end
+        return figures.attempts < self.attempts and (figures.attempts < least or time.monotonic() < self._end)
 
     def left_s(self) -> float:
         """Seconds that are left."""

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import struct
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from lnmap.errors import LnmapError
 from reliability.figures import Budget, Figures
+from reliability.memory import keep_memory, memory_disk
+from reliability.models import check_model, small_model
 from reliability.room import Room
-from reliability.targets import TARGETS, Target, check_model, small_model
+from reliability.targets import TARGETS, Target
 
 HANG_S = 10
 MEMORY_MB = 200.0
-_SLICE = 2000
+_SLICE = 10_000  # inputs a process
 _NUMBERS = (0, 1, -1, 127, 128, 255, 256, 32767, 65535, 2**31 - 1, -(2**31), 2**32 - 1, 10**12, 2**63 - 1)
 _TOKENS = (
     b"nan",
@@ -123,23 +127,40 @@ def try_bytes(target: Target, data: bytes, path: Path) -> str:
 
 def fuzz_slice(name: str, seed: int, most: int, seconds: float) -> dict[str, Any]:
     """Try changed files for a while, in a process of its own."""
-    signal.signal(signal.SIGALRM, _alarm)
-    target, rng = TARGETS[name], random.Random(f"{name} {seed}")
-    corpus, found = target.corpus(), {"attempts": 0, "read": 0, "refused": 0, "worst_s": 0.0, "wrong": []}
+    target, rng, found = TARGETS[name], random.Random(f"{name} {seed}"), _nothing_found()
     end = time.monotonic() + seconds
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "file")
+    with _workshop() as folder:
+        corpus, path = target.corpus(), folder / "file"
         while found["attempts"] < most and time.monotonic() < end:
             data = target.pack(change(rng.choice(corpus), corpus, rng))
-            began = time.perf_counter()
-            said = try_bytes(target, data, path)
-            found["worst_s"] = max(found["worst_s"], time.perf_counter() - began)
-            found["attempts"] += 1
-            if said in ("read", "refused"):
-                found[said] += 1
-            elif len(found["wrong"]) < 5:
-                found["wrong"].append(f"{name}: {said}: {data[:300].hex()}")
+            _note(found, target, data, path, f"{name}: {data[:300].hex()}")
     return found
+
+
+def _nothing_found() -> dict[str, Any]:
+    return {"attempts": 0, "read": 0, "refused": 0, "worst_s": 0.0, "wrong": []}
+
+
+@contextmanager
+def _workshop() -> Iterator[Path]:
+    """Give a folder in memory for all that this process writes; readers that hang are stopped."""
+    signal.signal(signal.SIGALRM, _alarm)
+    keep_memory()
+    with tempfile.TemporaryDirectory(dir=memory_disk()) as folder:
+        tempfile.tempdir = folder
+        yield Path(folder)
+
+
+def _note(found: dict[str, Any], target: Target, data: bytes, path: Path, about: str) -> None:
+    """Try an input and count how it went."""
+    began = time.perf_counter()
+    said = try_bytes(target, data, path)
+    found["worst_s"] = max(found["worst_s"], time.perf_counter() - began)
+    found["attempts"] += 1
+    if said in ("read", "refused"):
+        found[said] += 1
+    elif len(found["wrong"]) < 5:
+        found["wrong"].append(f"{said}: {about}")
 
 
 def fuzz(name: str) -> Callable[[Room, Budget], Figures]:
@@ -153,17 +174,20 @@ def fuzz(name: str) -> Callable[[Room, Budget], Figures]:
 
 
 def _fuzz(name: str, room: Room, budget: Budget) -> Figures:
+    return _in_slices("reliability.fuzz:fuzz_slice", (name,), room, budget)
+
+
+def _in_slices(function: str, first: tuple[str, ...], room: Room, budget: Budget) -> Figures:
+    """Call a function with seed, number of inputs and seconds until the budget is used, each time in a new process."""
     figures, turn = Figures(), 0
     while budget.more(figures):
         turn += 1
-        most = min(_SLICE, budget.attempts - figures.attempts)
-        ended = room.launcher.call(
-            "reliability.fuzz:fuzz_slice", name, budget.seed * 1000 + turn, most, min(60.0, budget.left_s() + 1)
-        )
+        most, seconds = min(_SLICE, budget.attempts - figures.attempts), min(60.0, budget.left_s() + 1)
+        ended = room.launcher.call(function, *first, budget.seed * 1000 + turn, most, seconds)
         figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
-        if ended.code or ended.grown_mb > MEMORY_MB:
+        if ended.code != 0 or ended.grown_mb > MEMORY_MB:
             figures.attempts += 1
-            figures.fail(f"{name}: {ended.grown_mb:.0f} MB, signal {ended.signal}: {ended.err[-300:]}")
+            figures.fail(f"{first}: {ended.grown_mb:.0f} MB, signal {ended.signal}: {ended.err[-300:]}")
             continue
         found = json.loads(ended.out)
         figures.attempts += found["attempts"]
@@ -175,42 +199,34 @@ def _fuzz(name: str, room: Room, budget: Budget) -> Figures:
     return figures
 
 
-def swap_files(seed: int, most: int) -> dict[str, Any]:
+def swap_files(seed: int, most: int, seconds: float) -> dict[str, Any]:
     """Damage a model folder as a whole: files swapped, missing, changed, of another version; names that lead out."""
-    import shutil
-
-    rng, found = random.Random(seed), {"attempts": 0, "read": 0, "refused": 0, "worst_s": 0.0, "wrong": []}
-    signal.signal(signal.SIGALRM, _alarm)
-    target = Target(lambda: [], lambda path: check_model(path.parent / "model"))
-    with tempfile.TemporaryDirectory() as folder:
-        for _ in range(most):
-            place = Path(folder, "model")
-            shutil.rmtree(place, ignore_errors=True)
-            shutil.copytree(small_model(), place)
-            _damage(place, rng)
-            began = time.perf_counter()
-            said = try_bytes(target, b"", Path(folder, "file"))
-            found["worst_s"] = max(found["worst_s"], time.perf_counter() - began)
-            found["attempts"] += 1
-            if said in ("read", "refused"):
-                found[said] += 1
-            else:
-                found["wrong"].append(said)
+    rng, found, end = random.Random(seed), _nothing_found(), time.monotonic() + seconds
+    with _workshop() as folder:
+        place = folder / "model"
+        target = Target(lambda: [], lambda _: check_model(place))
+        shutil.copytree(small_model(), place)
+        files = {path: path.read_bytes() for path in sorted(place.rglob("*")) if path.is_file()}
+        files = {path: data for path, data in files.items() if path.name != ".lock"}
+        while found["attempts"] < most and time.monotonic() < end:
+            told = _damage(place, files, rng)
+            _note(found, target, b"", folder / "file", told)
+            for path, data in files.items():
+                path.write_bytes(data)
     return found
 
 
-def _damage(folder: Path, rng: random.Random) -> None:
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".lock"]
-    one, two = rng.sample(files, 2)
+def _damage(folder: Path, files: Mapping[Path, bytes], rng: random.Random) -> str:
+    """Damage it in one of five ways and say which."""
+    one, two = rng.sample(list(files), 2)
     kind = rng.randrange(5)
     if kind == 0:
-        first, second = one.read_bytes(), two.read_bytes()
-        one.write_bytes(second)
-        two.write_bytes(first)
+        one.write_bytes(files[two])
+        two.write_bytes(files[one])
     elif kind == 1:
         one.unlink()
     elif kind == 2:
-        one.write_bytes(change(one.read_bytes(), [two.read_bytes()], rng))
+        one.write_bytes(change(files[one], [files[two]], rng))
     else:
         manifest = json.loads((folder / "model.json").read_text())
         if kind == 3:
@@ -219,23 +235,9 @@ def _damage(folder: Path, rng: random.Random) -> None:
             role = rng.choice(list(manifest["files"]))
             manifest["files"][role]["name"] = rng.choice(["../model", "/etc/passwd", "..", "", "a/b", "x\0y", two.name])
         (folder / "model.json").write_text(json.dumps(manifest))
+    return f"damage {kind} of {one.name} and {two.name}"
 
 
 def model_folder(room: Room, budget: Budget) -> Figures:
     """A model folder whose files are swapped, missing, changed or lead elsewhere."""
-    figures, turn = Figures(), 0
-    while budget.more(figures):
-        turn += 1
-        most = min(200, budget.attempts - figures.attempts)
-        ended = room.launcher.call("reliability.fuzz:swap_files", budget.seed * 1000 + turn, most)
-        if ended.code:
-            raise RuntimeError(ended.err[-500:])
-        found = json.loads(ended.out)
-        figures.attempts += found["attempts"]
-        figures.worst_s = max(figures.worst_s, found["worst_s"])
-        figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
-        for said in ("read", "refused"):
-            figures.count(said, found[said])
-        for wrong in found["wrong"]:
-            figures.fail(wrong)
-    return figures
+    return _in_slices("reliability.fuzz:swap_files", (), room, budget)

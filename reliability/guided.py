@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from reliability.figures import Budget, Figures
 from reliability.launcher import ROOT
+from reliability.memory import keep_memory, memory_disk
 
 if TYPE_CHECKING:  # what imports lnmap must come after the instrumentation
     from reliability.room import Room
@@ -37,12 +38,12 @@ def guided(room: Room, budget: Budget) -> Figures:
 
 
 def _fuzz(name: str, figures: Figures, budget: Budget, seconds: float) -> None:
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=memory_disk()) as folder:
         options = [f"-max_total_time={seconds:.0f}", f"-runs={budget.attempts}", f"-timeout={_HANG_S}"]
         options += [f"-rss_limit_mb={_MEMORY_MB}", f"-artifact_prefix={folder}/found-", f"-seed={budget.seed + 1}"]
         command = [sys.executable, "-m", "reliability.guided", name, folder, *options, "-print_final_stats=1"]
         paths = [str(ROOT), str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "TMPDIR": folder}
         done = subprocess.run(
             command,
             cwd=ROOT,
@@ -77,6 +78,7 @@ def _main() -> None:
     from reliability.fuzz import try_bytes
     from reliability.targets import TARGETS
 
+    keep_memory()
     target, corpus, path = TARGETS[name], Path(folder, "corpus"), Path(folder, "work", "file")
     corpus.mkdir()
     path.parent.mkdir()

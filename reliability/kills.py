@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import time
@@ -59,21 +60,23 @@ def killed(command: Command, budget: Budget) -> Figures:
     whole = launcher.run(command.argv(out))
     if whole.code:
         raise RuntimeError(f"the command fails without any kill: {whole.err}")
-    new = command.content(out)
+    new, lasts = command.content(out), whole.seconds
     while budget.more(figures):
         with figures.attempt():
             out = command.room.fresh()
             command.prepare(out)
-            _kill_once(command, out, new, budget.rng.uniform(0, 1.02 * whole.seconds), figures)
+            lasts = min(lasts, _kill_once(command, out, new, budget.rng.uniform(0, lasts), figures))
     return figures
 
 
-def _kill_once(command: Command, out: Path, new: Any, moment: float, figures: Figures) -> None:
+def _kill_once(command: Command, out: Path, new: Any, moment: float, figures: Figures) -> float:
+    """Kill, look, run again and look; give how long the first run took when the kill came too late."""
     old, launcher = command.content(out), command.room.launcher
     child = launcher.start(command.argv(out))
     time.sleep(moment)
     child.kill(command.everyone)
     first = launcher.finish(child)
+    lasted = math.inf if first.signal else first.seconds
     _await_orphans(child.pid)
     figures.count("killed", first.signal is not None)
     figures.count("left over", leftovers(out.parent))
@@ -87,10 +90,13 @@ def _kill_once(command: Command, out: Path, new: Any, moment: float, figures: Fi
         raise AssertionError(f"killed after {moment:.3f} s, then: {second.err[-300:]}")
     if command.content(out) != new:
         raise AssertionError(f"killed after {moment:.3f} s: the second run gives another result")
+    if still := leftovers(out.parent):
+        raise AssertionError(f"killed after {moment:.3f} s: the second run leaves {still} temporary files lying")
     if before:
         figures.count("continued")
         if again := command.repeats(before, out, second):
             raise AssertionError(f"killed after {moment:.3f} s: {again}")
+    return lasted
 
 
 def _await_orphans(group: int) -> None:

@@ -78,7 +78,7 @@ class Launcher:
     def __post_init__(self) -> None:
         paths = [str(ROOT), str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
         own = {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NO_COLOR": "1"}
-        own |= {"OMP_WAIT_POLICY": "PASSIVE"}  # threads that spin would take the cores from everybody else
+        own |= {"OMP_WAIT_POLICY": "PASSIVE", "POLARS_MAX_THREADS": "1"}  # threads that spin disturb everybody else
         self._room = tempfile.TemporaryDirectory(prefix="lnmap-launcher-")
         self._count = 0
         self._process = subprocess.Popen(

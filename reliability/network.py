@@ -136,6 +136,7 @@ def marks(room: Room, budget: Budget) -> Figures:
                     thread.start()
                 time.sleep(budget.rng.uniform(0.02, 0.4))
                 child.kill()
+                figures.count("killed")
                 for thread in threads:
                     thread.join()
             found = {source for source, _ in Marks(folder).latest()[0]}

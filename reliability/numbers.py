@@ -181,7 +181,7 @@ def numbers(room: Room, budget: Budget) -> Figures:
     grid = [(case, method) for case in CASES for method in METHODS]
     budget.rng.shuffle(grid)
     for case, method in grid:
-        if not budget.more(figures):
+        if not budget.more(figures, len(grid)):
             break
         with figures.attempt():
             ended = room.launcher.call("reliability.numbers:solve", case, method, str(room.fresh()), limit_s=120)

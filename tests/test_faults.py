@@ -411,3 +411,63 @@ def test_folder_removed_while_a_model_is_written(models, tmp_path, monkeypatch):
     with pytest.raises(OutputError, match="files were removed there meanwhile; run it again"):
         models[0].save(out)
     assert not (out / "model.json").exists()
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from lnmap.storage import atomic_file, atomic_folder
+
+def write(out, ready):
+    with atomic_file(out / "file.tsv", "w") as file, atomic_folder(out / "folder") as work:
+        file.write("half")
+        file.flush()
+        (work / "half").write_text("half")
+        ready()
+        time.sleep(600)
+"""
+
+
+@posix
+def test_what_a_killed_writer_left_is_swept_and_what_a_living_one_writes_is_not(tmp_path):
+    tell = "write(Path(sys.argv[1]), lambda: print('ready', flush=True))"
+    killed, living = (start(WRITER + tell, tmp_path) for _ in "ab")
+    try:
+        for one in (killed, living):
+            wait_for(one, "ready")
+        assert len(list(tmp_path.glob(TEMPORARY + "*"))) == 4
+        killed.kill()
+        killed.wait()
+        write_json(tmp_path / "other.json", {})
+        left = list(tmp_path.glob(TEMPORARY + "*"))
+        assert sorted(path.is_dir() for path in left) == [False, True]
+        living.kill()
+        living.wait()
+        with atomic_folder(tmp_path / "another"):
+            assert not set(left) & set(tmp_path.iterdir())
+    finally:
+        for one in (killed, living):
+            one.kill()
+            one.communicate()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "other.json"]
+
+
+@posix
+def test_writers_that_sweep_do_not_disturb_each_other(tmp_path):
+    """Two processes write beside each other all the time; none may take the other's file for a leftover."""
+    code = """
+import sys
+from pathlib import Path
+from lnmap.storage import atomic_file, atomic_folder
+out, name = Path(sys.argv[1]), sys.argv[2]
+for number in range(300):
+    with atomic_file(out / name) as file:
+        file.write(b"x")
+    with atomic_folder(out / f"{name}-{number}") as work:
+        (work / "x").write_text("x")
+"""
+    writers = [start(code, tmp_path, name) for name in "ab"]
+    assert [one.communicate()[1] for one in writers] == ["", ""]
+    assert [one.returncode for one in writers] == [0, 0]
+    assert len(list(tmp_path.glob("*-*/x"))) == 600
+    assert not list(tmp_path.glob(TEMPORARY + "*"))

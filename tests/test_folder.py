@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -273,6 +274,19 @@ def test_other_recipes(saved, recipes):
     spec = json.loads((saved / "model.json").read_text())["alignment"]
     manifest(saved, alignment=spec | {"values": {"recipes": recipes}})
     refused(saved, "is broken")
+
+
+@pytest.mark.parametrize(("value", "match"), [(np.nan, "not finite"), (np.inf, "not finite"), (3e38, "mean")])
+def test_numbers_that_no_run_saves(saved, value, match):
+    """Whatever the manifest vouches for, no answer of a loaded model has a score that is not a number."""
+    entry = json.loads((saved / "model.json").read_text())["files"]
+    path = saved / entry["alignment"]["name"]
+    tensors = load_tensors(path.read_bytes())
+    tensors["means.False.1"][-1] = value
+    path.write_bytes(dump_tensors(tensors))
+    entry["alignment"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest(saved, files=entry)
+    refused(saved, match)
 
 
 def test_a_file_is_in_the_way(models, tmp_path):

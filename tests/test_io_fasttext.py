@@ -103,6 +103,17 @@ def test_every_damage_is_refused_or_read(model, tmp_path):
             read(broken)
 
 
+@pytest.mark.parametrize("pruned", [1 << 40, (1 << 63) - 1])
+def test_more_pruned_ngrams_than_there_can_be(model, tmp_path, pruned):
+    path, _, _ = model
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<q", data, 8 + struct.calcsize("<12id") + struct.calcsize("<iiiq"), pruned)
+    broken = tmp_path / "broken.bin"
+    broken.write_bytes(data)
+    with pytest.raises(VectorFileError, match="cut short before its matrix"):
+        read(broken)
+
+
 def test_quantised_and_other_versions(model, tmp_path):
     path, _, _ = model
     data = bytearray(path.read_bytes())

@@ -13,8 +13,9 @@ if sys.platform != "linux":
     pytest.skip("the harness reads /proc and mounts small disks", allow_module_level=True)
 
 from reliability import __main__ as soak
-from reliability import bombs, concurrency, disk, fuzz, kills, load, network, numbers, security
+from reliability import bombs, cluster, concurrency, disk, fuzz, kills, load, network, numbers, security
 from reliability.figures import Budget, Figures
+from reliability.lanes import LANES
 from reliability.room import room
 from reliability.scenarios import SCENARIOS
 from reliability.targets import TARGETS
@@ -82,6 +83,11 @@ def test_numbers(place, case):
         assert json.loads(ended.out) == "finite"
 
 
+def test_a_killed_worker_of_ray(place):
+    figures = cluster.reproduce_on_ray(place, Budget(1))
+    check(figures, 1)
+
+
 def test_load(place):
     figures = load.steady(place, Budget(2), words=500)
     check(figures, 100)
@@ -119,12 +125,13 @@ def test_the_table(tmp_path, monkeypatch, capsys):
     assert "| Security: unsafe calls in the code | " in text
     assert "not a soak" in text
     before = state.read_text()
-    monkeypatch.setattr(soak, "_run", lambda *_: pytest.fail("it was done already"))
+    monkeypatch.setattr(soak, "run_lanes", lambda *_: pytest.fail("it was done already"))
     assert soak.main() == 0
     assert json.loads(state.read_text())["done"] == json.loads(before)["done"]
 
 
 def test_every_scenario_has_its_own_line():
-    names = [(one.group, one.name) for one in SCENARIOS]
+    names = [one.key for one in SCENARIOS]
     assert len(set(names)) == len(names)
+    assert {one.lane for one in SCENARIOS} == set(LANES)
     assert all(one.weight > 0 and one.few > 0 and one.attempts >= one.few for one in SCENARIOS)

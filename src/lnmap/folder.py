@@ -42,6 +42,7 @@ FORMAT, VERSION = "lnmap-model", 1
 _MANIFEST = "model.json"
 _ROLES = ("alignment", "source", "target", "pairs", "log", "confidence")
 _CONFIDENCE_VERSION = 1
+_LARGEST_MEAN = 2.0  # of cosines, with room for rounding
 
 
 def save(model: Model, folder: str | Path) -> Path:
@@ -98,6 +99,7 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
     try:
         files, spec = manifest["files"], manifest["alignment"]
         tensors = load_tensors(_read_bytes(folder, files["alignment"]))
+        _check_numbers(tensors)
         ways = [way for way in (False, True) if f"means.{way}.0" in tensors]
         means = {way: (tensors.pop(f"means.{way}.0"), tensors.pop(f"means.{way}.1")) for way in ways}
         model = Model(
@@ -249,6 +251,15 @@ def _read_bytes(folder: Path, entry: Mapping[str, Any]) -> bytes:
 def _ways(model: Model) -> tuple[bool, ...]:
     """Give the directions that have a space of their own."""
     return (False,) if model.alignment.one_space else (False, True)
+
+
+def _check_numbers(tensors: Mapping[str, Tensor]) -> None:
+    """Refuse what no run saves: numbers that are not finite, and means of cosines beyond any cosine."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not torch.isfinite(tensor).all():
+            raise ValueError(f"{name} holds numbers that are not finite")
+        if name.startswith("means.") and tensor.abs().max() > _LARGEST_MEAN:
+            raise ValueError(f"{name} holds values that no mean of cosines has")
 
 
 def _check(model: Model) -> None:

@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -35,17 +35,17 @@ def atomic_file(path: Path, mode: str = "wb", **kwargs: Any) -> Iterator[Any]:
     path = Path(path)
     with writing("the file", path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=TEMPORARY, suffix=path.suffix, dir=path.parent)
-        try:
-            os.chmod(name, 0o666 & ~_umask())
-            with os.fdopen(handle, mode, **kwargs) as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with _claimed(path.parent, lambda: _new_file(path)) as work:
+            try:
+                os.chmod(work, 0o666 & ~_umask())
+                with work.open(mode, **kwargs) as file:
+                    yield file
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(work, path)
+            except BaseException:
+                work.unlink(missing_ok=True)
+                raise
 
 
 @contextmanager
@@ -54,14 +54,74 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     path = Path(path)
     with writing("the folder", path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=path.parent))
-        try:
+        with partial_folder(path.parent) as work:
             os.chmod(work, 0o777 & ~_umask())
             yield work
             os.rename(work, path)
-        except BaseException:
+
+
+@contextmanager
+def partial_folder(parent: Path) -> Iterator[Path]:
+    """Yield a new temporary folder in `parent`; unless it has been renamed it is removed at the end."""
+    with _claimed(parent, lambda: tempfile.mkdtemp(prefix=TEMPORARY, dir=parent)) as work:
+        try:
+            yield work
+        finally:
             shutil.rmtree(work, ignore_errors=True)
-            raise
+
+
+def sweep(folder: Path) -> None:
+    """Remove the temporary files and folders of processes that are gone; those of a living one are locked."""
+    for left in folder.glob(f"{TEMPORARY}*"):
+        handle = _open_locked(left, wait=False)
+        if handle is None:
+            continue
+        try:
+            with suppress(OSError):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+        finally:
+            os.close(handle)
+
+
+@contextmanager
+def _claimed(parent: Path, make: Callable[[], str]) -> Iterator[Path]:
+    """Sweep `parent`, make something temporary there and hold its lock, so that nobody takes it for a leftover."""
+    sweep(parent)
+    while True:
+        work = Path(make())
+        handle = _open_locked(work, wait=True)
+        if work.exists():  # else it was swept before it was locked
+            break
+        if handle is not None:
+            os.close(handle)
+    try:
+        yield work
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _new_file(path: Path) -> str:
+    handle, name = tempfile.mkstemp(prefix=TEMPORARY, suffix=path.suffix, dir=path.parent)
+    os.close(handle)
+    return name
+
+
+def _open_locked(path: Path, wait: bool) -> int | None:
+    """Open and lock a file or folder; None where it is gone, somebody else has it, or there are no locks."""
+    try:
+        import fcntl
+
+        access = os.O_RDONLY if path.is_dir() else os.O_RDWR
+        handle = os.open(path, access | os.O_NOFOLLOW)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:

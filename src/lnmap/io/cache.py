@@ -20,7 +20,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -32,7 +31,7 @@ from lnmap.errors import LnmapError, VectorFileError
 from lnmap.io.options import ReadOptions
 from lnmap.io.sources import ByteSource
 from lnmap.io.store import load_store
-from lnmap.storage import TEMPORARY, write_json
+from lnmap.storage import partial_folder, write_json
 
 READER_VERSION = 1
 SMALLEST_CACHED = 1 << 20  # smaller files are parsed as fast as they are found
@@ -41,7 +40,6 @@ _SETTLED_NS = 2_000_000_000
 _HEAD = 1 << 16
 _CHUNK = 1 << 22
 _MOST_SEEN = 16
-_STALE_WORK_S = 86_400
 _KEY = re.compile(r"[0-9a-f]{40}")
 
 
@@ -79,12 +77,8 @@ def workspace() -> Iterator[Path]:
     """Yield a folder to fill; it is removed at the end unless `keep` has moved it."""
     entries = _root() / "entries"
     entries.mkdir(parents=True, exist_ok=True)
-    _sweep(entries)
-    work = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=entries))
-    try:
+    with partial_folder(entries) as work:
         yield work
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def keep(work: Path, source: ByteSource, options: ReadOptions) -> Embeddings:
@@ -175,17 +169,6 @@ def _identity(path: Path, status: os.stat_result) -> list[Any]:
 
 def _digest(fields: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode("ascii")).hexdigest()[:40]
-
-
-def _sweep(entries: Path) -> None:
-    """Remove what readers that were killed have left."""
-    for left in entries.glob(f"{TEMPORARY}*"):
-        try:
-            old = time.time() - left.stat().st_mtime > _STALE_WORK_S
-        except OSError:
-            continue
-        if old:
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def _root() -> Path:

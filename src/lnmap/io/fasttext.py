@@ -153,7 +153,10 @@ def _parse(data: mmap.mmap, path: Path) -> tuple[_Header, list[bytes], int]:
         place = end + 10
     if len(names) != nwords:
         raise VectorFileError(f"{path} promises {nwords} words but holds {len(names)}; fetch it again")
-    return _Header(dim, bucket, minn, maxn, pruned == 0), names, place + 8 * max(pruned, 0)
+    place += 8 * max(pruned, 0)
+    if place > len(data):
+        raise VectorFileError(f"{path} is a fastText model cut short before its matrix; fetch it again")
+    return _Header(dim, bucket, minn, maxn, pruned == 0), names, place
 
 
 def _matrix_shape(data: mmap.mmap, place: int, path: Path) -> tuple[int, int, int]:

@@ -27,7 +27,7 @@ def list_marks(
     else:
         latest, version = slot.marks.latest()
         marks = list(latest.values())
-    return answer({"version": version, "marks": [asdict(mark) for mark in marks]})
+    return answer({"version": version, "marks": [vars(mark) for mark in marks]})
 
 
 @router.post(MODEL + "/marks", response_model=schemas.Marked, responses=BODY_ERRORS, status_code=201)

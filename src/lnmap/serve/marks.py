@@ -10,7 +10,6 @@ import json
 import os
 import threading
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -105,15 +104,18 @@ class Marks:
         """Let new lines count. Readers keep the table they were given, so a new one takes its place."""
         latest = dict(self._latest)
         for made in map(_parse, lines):
-            self._pairs.append((made.source, made.target) if made else None)
-            if made is None:
+            pair = (made.source, made.target) if made else None
+            self._pairs.append(pair)
+            if made is None or pair is None:
                 continue
+            if before := latest.get(pair):
+                self._counts[before.mark] -= 1
             if made.mark == "none":
-                latest.pop((made.source, made.target), None)
+                latest.pop(pair, None)
             else:
-                latest[made.source, made.target] = made
-        found = Counter(mark.mark for mark in latest.values())
-        self._latest, self._counts = latest, {name: found[name] for name in COUNTED}
+                latest[pair] = made
+                self._counts[made.mark] += 1
+        self._latest = latest
 
 
 def _parse(line: bytes) -> Mark | None:
