@@ -41,7 +41,12 @@ def cluster():
 
     made = Cluster(
         initialize_head=True,
-        head_node_args={"num_cpus": 0, "object_store_memory": OBJECTS, "include_dashboard": False},
+        head_node_args={
+            "num_cpus": 0,
+            "object_store_memory": OBJECTS,
+            "include_dashboard": False,
+            "_system_config": {"worker_niceness": 0},  # else other programs on the machine starve the workers
+        },
     )
     nodes = [made.add_node(num_cpus=1, object_store_memory=OBJECTS) for _ in range(2)]
     yield made, nodes
