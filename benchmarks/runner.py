@@ -1,14 +1,17 @@
 """What the runner costs beside its runs, on this machine and as a Ray cluster of this machine.
 
-    python benchmarks/runner.py --jobs 1 --repeats 2
+    python benchmarks/runner.py --jobs 2 --long          # runs as long as those of a real table: the share to believe
+    python benchmarks/runner.py --jobs 1 --repeats 2     # 32 closed forms of a second or two: the worst case
 
-Closed-form systems on the bundled pair, both engines in turns, each time in a fresh folder. The cost is the time that
-no worker spent on a run: starting workers, handing runs out, writing results, everything but the report.
+The bundled pair, both engines in turns, each time in a fresh folder. The cost is what no worker spent on a run:
+starting workers, handing runs out, writing results, waiting for the last one; everything but the report. By the wall it
+counts other people's load, too; by CPU seconds, of all processes that were started, it hardly does.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 import tempfile
 from pathlib import Path
@@ -20,8 +23,12 @@ from lnmap.reproduce import Settings, make_plan, run
 from lnmap.reproduce.data import OwnData
 from lnmap.reproduce.records import MEASURE
 
-SYSTEMS = ["procrustes", "vecmap-sup", "geomm", "artetxe2018aaai"]
-TAKES = ["300-unique", "500-unique", "1k-unique", "2k-unique"]
+SHORT = {
+    "systems": ["procrustes", "vecmap-sup", "geomm", "artetxe2018aaai"],
+    "takes": ["300-unique", "500-unique", "1k-unique", "2k-unique"],
+}
+LONG = {"systems": ["lnmap"], "takes": ["500-unique", "1k-unique"]}
+HEADS = ("engine", "runs", "workers", "wall s", "s in runs", "cost %", "CPU s", "CPU s in runs", "CPU cost %")
 
 
 def main() -> int:
@@ -29,25 +36,42 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--engines", nargs="+", default=["local", "ray"])
+    parser.add_argument("--long", action="store_true", help="lnmap with its defaults, instead of closed forms")
+    parser.add_argument("--seeds", type=int, default=2, help="random seeds of each long run; there are 4 x SEEDS runs")
     args = parser.parse_args()
+    wanted = {**LONG, "seeds": args.seeds} if args.long else SHORT
     with tempfile.TemporaryDirectory() as folder:
         data = make_data(Path(folder))
-        plan = [t for t in make_plan("own", systems=SYSTEMS, takes=TAKES, own_pairs=data.pairs) if t.method != MEASURE]
-        print("| engine | runs | workers | wall s | s in runs | cost s | cost % |\n|---|---|---|---|---|---|---|")
-        walls: dict[str, list[float]] = {engine: [] for engine in args.engines}
+        plan = [t for t in make_plan("own", own_pairs=data.pairs, **wanted) if t.method != MEASURE]
+        print(f"| {' | '.join(HEADS)} |\n{'|---' * len(HEADS)}|")
+        found = {engine: [] for engine in args.engines}
         for repeat in range(args.repeats):
             for engine in args.engines:
-                out = Path(folder) / f"{engine}-{repeat}"
-                found = run(plan, Settings(out, args.jobs, engine, device="cpu", own=data), Silent())
-                spent = found.busy_seconds / found.workers
-                walls[engine].append(found.wall_seconds)
-                cost = found.wall_seconds - spent
-                row = f"| {engine} | {found.ran} | {found.workers} | {found.wall_seconds:.1f} | {spent:.1f} "
-                print(row + f"| {cost:.1f} | {100 * cost / found.wall_seconds:.1f} |", flush=True)
-        if len(walls) == 2:
-            first, second = (min(values) for values in walls.values())
-            print(f"\n{args.engines[1]} / {args.engines[0]}, least wall seconds of each: {second / first:.2f}")
+                settings = Settings(Path(folder) / f"{engine}-{repeat}", args.jobs, engine, device="cpu", own=data)
+                found[engine].append(measure(plan, settings))
+    if len(found) == 2:
+        least = [[min(column) for column in zip(*rows, strict=True)] for rows in found.values()]
+        wall, cpu = (second / first for first, second in zip(*least, strict=True))
+        print(f"\n{args.engines[1]} / {args.engines[0]}, least of each: wall {wall:.3f}, CPU {cpu:.3f}")
     return 0
+
+
+def measure(plan, settings: Settings) -> tuple[float, float]:
+    """Run a plan once, print what it took, and give the seconds of the wall and of the processors."""
+    before = cpu_seconds()
+    done = run(plan, settings, Silent())
+    cpu, wall = cpu_seconds() - before, done.wall_seconds
+    spent, cpu_spent = done.busy_seconds / done.workers, sum(result["cpu_seconds"] for result in done.results)
+    row = [settings.engine, done.ran, done.workers, f"{wall:.1f}", f"{spent:.1f}", f"{100 * (1 - spent / wall):.1f}"]
+    row += [f"{cpu:.1f}", f"{cpu_spent:.1f}", f"{100 * (1 - cpu_spent / cpu):.1f}"]
+    print(f"| {' | '.join(map(str, row))} |", flush=True)
+    return wall, cpu
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process and of those it started that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def make_data(folder: Path) -> OwnData:

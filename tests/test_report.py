@@ -18,6 +18,7 @@ from lnmap.errors import InputError
 from lnmap.evaluate import compare
 from lnmap.report import write_report
 from lnmap.report.collect import collect, evaluation
+from lnmap.report.latex import latex
 from lnmap.report.mistakes import is_form, sort_mistakes
 from lnmap.report.svg import spread, ticks
 from lnmap.reproduce import Results, make_plan
@@ -175,13 +176,38 @@ def test_figures_are_xml_with_plain_colours(written):
         assert all(-1 <= float(y) <= height for y in re.findall(r'<text x="[-\d.]+" y="([-\d.]+)"', text)), path.name
 
 
+@pytest.fixture(scope="module")
+def table1(tmp_path_factory):
+    """All of Table 1: the widest and the highest one."""
+    results, rng = Results(tmp_path_factory.mktemp("table1")), random.Random(1)
+    keyed = [(trial, f"{number:020x}") for number, trial in enumerate(make_plan("table1", seeds=2))]
+    results.remember(keyed)
+    for trial, key in keyed:
+        results.write(trial, key, made_up(trial, rng))
+    (table,) = collect(results)
+    return table
+
+
+def test_latex_of_a_wide_table_has_every_cell(table1):
+    text = latex(table1)
+    assert text.count(r"\begin{table*}") == 4
+    for direction in table1.directions:
+        assert text.count(direction.replace("-", r"$\to$")) == 4
+    numbers = [cell.published for cell in table1.cells.values() if cell.published is not None]
+    means = [table1.average(take, system)[1] for take in table1.takes for system in table1.systems_of(take)]
+    assert text.count(r"\scriptsize") == len(numbers) + sum(mean is not None for mean in means)
+
+
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
-def test_latex_compiles(written, tmp_path):
-    table = (written.folder / "table2.tex").read_text()
-    source = r"\documentclass{article}\usepackage{booktabs}\begin{document}" + table + r"\end{document}"
+def test_latex_compiles_and_fits_a_page(written, table1, tmp_path):
+    tables = (written.folder / "table2.tex").read_text() + latex(table1)
+    source = r"\documentclass[twocolumn]{article}\usepackage{booktabs}\begin{document}" + tables + r"\end{document}"
     (tmp_path / "t.tex").write_text(source)
     done = subprocess.run(["pdflatex", "-interaction=batchmode", "-halt-on-error", "t.tex"], cwd=tmp_path, check=False)
-    assert done.returncode == 0
+    log = (tmp_path / "t.log").read_text(errors="replace")
+    assert done.returncode == 0, log
+    assert "Overfull" not in log
+    assert "too large for page" not in log
 
 
 def test_latex_has_a_cell_a_column(written):

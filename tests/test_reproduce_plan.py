@@ -138,6 +138,11 @@ def test_time_grows_with_the_vocabulary():
     assert [duration(s) for s in (None, 5, 300, 90_000)] == ["?", "5 s", "5 min", "25 h"]
 
 
+@pytest.mark.parametrize("table", ["table1", "table2", "table3", "table4"])
+def test_every_trial_of_the_paper_has_a_time(table):
+    assert all(expected_seconds(trial) for trial in make_plan(table, seeds=1))
+
+
 def test_own_data_are_found_by_their_names(tmp_path):
     for name in ("wiki.en.vec", "cc.fi.300.vec.gz", "et.txt", "notes.txt", "deep/en-fi.0-5000.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

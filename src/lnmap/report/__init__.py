@@ -12,7 +12,8 @@ from lnmap.progress import Progress, Silent
 from lnmap.report.collect import TableReport, collect
 from lnmap.report.figure import Figure
 from lnmap.report.figures import figures
-from lnmap.report.formats import csv_text, latex, legend, markdown, result_rows
+from lnmap.report.formats import csv_text, legend, markdown, result_rows
+from lnmap.report.latex import latex
 from lnmap.report.page import html_page
 from lnmap.report.svg import theme
 from lnmap.reproduce.store import Results

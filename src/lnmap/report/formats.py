@@ -1,4 +1,4 @@
-"""The tables as Markdown, LaTeX and CSV."""
+"""The tables as Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -11,10 +11,6 @@ from lnmap.report.collect import Cell, TableReport
 from lnmap.report.figure import Figure, seed_name
 
 MARKS = {"better": "▲", "worse": "▼", "": ""}
-_TEX_MARKS = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "": ""}
-_TEX = str.maketrans(
-    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "⊖": r"$\ominus$", "⊕": r"$\oplus$", "→": r"$\to$"}
-)
 
 
 def shown(mean: float | None, spread: float | None = None) -> str:
@@ -161,60 +157,6 @@ def _failures(table: TableReport) -> list[str]:
 
 def _line(cells: Iterable[Any]) -> str:
     return f"| {' | '.join(str(cell) for cell in cells)} |"
-
-
-def latex(table: TableReport) -> str:
-    """Write one table for the package booktabs; the paper's numbers stand below ours, smaller."""
-    columns = "l" + "r" * (len(table.directions) + 1)
-    lines = [
-        r"% needs \usepackage{booktabs}; written by lnmap report",
-        r"\begin{table*}",
-        r"\centering\small\setlength{\tabcolsep}{4pt}",
-        rf"\begin{{tabular}}{{{columns}}}",
-        r"\toprule",
-        " & ".join(["", *(_tex(d.replace("-", "→")) for d in table.directions), "mean"]) + r" \\",
-    ]
-    for take in table.takes:
-        title = _tex(seed_name(take))
-        lines += [r"\midrule", rf"\multicolumn{{{len(columns)}}}{{l}}{{\emph{{{title}}}}} \\"]
-        for system in table.systems_of(take):
-            lines += _latex_row(table, take, system)
-    lines += [r"\bottomrule", r"\end{tabular}", rf"\caption{{{_tex(_latex_caption(table))}}}"]
-    return "\n".join([*lines, rf"\label{{tab:{table.name}}}", r"\end{table*}", ""])
-
-
-def _latex_caption(table: TableReport) -> str:
-    text = f"{table.title}. Mean over seeds, standard deviation as index."
-    text += " Below, small: the paper's numbers." if table.has_paper else ""
-    arrows = f" Arrows: significantly better or worse than {table.reference} (sign test, p < 0.05)."
-    return text + (arrows if table.reference else "")
-
-
-def _latex_row(table: TableReport, take: str, system: str) -> list[str]:
-    row, (ours, paper) = table.row(take, system), table.average(take, system)
-    cells = [_latex_cell(table, cell) for cell in row]
-    lines = [" & ".join([_tex(table.systems[system]), *cells, shown(ours).replace("–", "--")]) + r" \\"]
-    if any(cell is not None and cell.published is not None for cell in row):
-        published = [f"{cell.published}" if cell and cell.published is not None else "" for cell in row]
-        published.append("" if paper is None else f"{paper:.1f}")
-        lines.append(" & ".join(["", *(rf"{{\scriptsize {text}}}" if text else "" for text in published)]) + r" \\")
-    return lines
-
-
-def _latex_cell(table: TableReport, cell: Cell | None) -> str:
-    if cell is None:
-        return ""
-    if cell.mean is None:
-        return "failed" if cell.failed else "--"
-    text = f"{cell.mean:.1f}"
-    if round(cell.mean, 1) == table.best(cell.take, cell.direction):
-        text = rf"\textbf{{{text}}}"
-    spread = rf"$_{{\pm {cell.spread:.1f}}}$" if cell.spread is not None else ""
-    return text + spread + _TEX_MARKS[cell.verdict]
-
-
-def _tex(text: str) -> str:
-    return text.translate(_TEX).replace(" < ", " $<$ ")
 
 
 CSV_HEADS = (

@@ -50,8 +50,9 @@ class LocalCrew:
         return [self._receive(name) for name, (_, pipe) in list(self._workers.items()) if pipe in ready]
 
     def dismiss(self, worker: Hashable) -> None:
-        """Close the pipe: the process ends by itself."""
+        """End a process that has nothing to do, at once: leaving by itself takes it half a second."""
         process, pipe = self._workers.pop(worker)
+        process.kill()
         pipe.close()
         process.join(_GRACE_S)
 

@@ -163,16 +163,22 @@ def _carry_out(prepared: Prepared, settings: Settings, results: Results, outcome
 def make_crew(settings: Settings, trials: int, device: str) -> Crew:
     """Start the engine that was asked for."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    gpus = torch.cuda.device_count() if device == "cuda" else 0
+    if settings.engine == "ray" and settings.address is not None:
+        return _ray_crew(settings.address, settings.jobs, 1, device)
+    jobs = min(settings.jobs or gpus or _jobs(cores), trials)
+    threads = max(1, min(torch.get_num_threads(), cores // jobs))  # torch knows what OMP_NUM_THREADS allows
     if settings.engine == "ray":
-        from lnmap.reproduce.cluster import RayCrew
-
-        return RayCrew(settings.address, settings.jobs, 1, gpus=1.0 if device == "cuda" else 0.0)
+        return _ray_crew(None, jobs, threads, device)
     from lnmap.reproduce.local import LocalCrew
 
-    gpus = torch.cuda.device_count() if device == "cuda" else 0
-    jobs = min(settings.jobs or gpus or _jobs(cores), trials)
-    threads = min(torch.get_num_threads(), cores // jobs)  # torch knows what OMP_NUM_THREADS allows
-    return LocalCrew(jobs, max(1, threads), gpus)
+    return LocalCrew(jobs, threads, gpus)
+
+
+def _ray_crew(address: str | None, jobs: int | None, threads: int, device: str) -> Crew:
+    from lnmap.reproduce.cluster import RayCrew
+
+    return RayCrew(address, jobs, threads, gpus=1.0 if device == "cuda" else 0.0)
 
 
 def _jobs(cores: int) -> int:

@@ -126,6 +126,7 @@ class Conductor:
             self.stillborn += 1
             if self.stillborn > ATTEMPTS * self.crew.size:
                 raise TrainingError(f"the workers cannot be started: {event.reason}")
+            self.note(f"a worker was lost before it had a run ({event.reason})")
         else:
             self.lost[order.key] = self.lost.get(order.key, 0) + 1
             if self.lost[order.key] < ATTEMPTS:
