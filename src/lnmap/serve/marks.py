@@ -102,20 +102,20 @@ class Marks:
 
     def _take(self, lines: Sequence[bytes]) -> None:
         """Let new lines count. Readers keep the table they were given, so a new one takes its place."""
-        latest = dict(self._latest)
+        latest, counts = dict(self._latest), dict(self._counts)
         for made in map(_parse, lines):
             pair = (made.source, made.target) if made else None
             self._pairs.append(pair)
             if made is None or pair is None:
                 continue
             if before := latest.get(pair):
-                self._counts[before.mark] -= 1
+                counts[before.mark] -= 1
             if made.mark == "none":
                 latest.pop(pair, None)
             else:
                 latest[pair] = made
-                self._counts[made.mark] += 1
-        self._latest = latest
+                counts[made.mark] += 1
+        self._latest, self._counts = latest, counts
 
 
 def _parse(line: bytes) -> Mark | None:
