@@ -121,6 +121,7 @@ def test_direction_is_switched_and_the_back_button_goes_back(open_page):
     expect(page.locator(".candidate a.word").first).to_have_text("house")
     page.go_back()
     expect(page.get_by_role("combobox", name="Word in English")).to_have_value("house")
+    expect(page.locator(".candidate a.word").first).to_have_text("maison")  # the view is drawn after the box
     page.locator(".near").last.get_by_role("link").first.click()
     expect(page.get_by_role("combobox", name="Word in French")).to_be_visible()
 

@@ -37,6 +37,7 @@ COSTS: dict[tuple[str, str | None], Cost] = {
     ("artetxe2017", None): Cost(both=59),
     ("vecmap-semi", None): Cost(fixed=250),
     ("artetxe2018acl", None): Cost(fixed=266),
+    ("auto", None): Cost(one=366),
     ("lnmap", None): Cost(one=84),
     ("lnmap", "paper"): Cost(2_139, 86),
     ("lnmap", "paper linear"): Cost(983, 21),  # the kind of autoencoder
