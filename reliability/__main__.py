@@ -43,6 +43,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--fresh", action="store_true", help="forget what an interrupted soak has done")
     parser.add_argument("--few", action="store_true", help="only a few attempts of each: a look, not a soak")
     parser.add_argument("--only", metavar="TEXT", help="only scenarios whose group or name holds this text")
+    parser.add_argument("--again", nargs="+", metavar="TEXT", help="run these again, keep the figures of all others")
     parser.add_argument("--seed", type=int, default=0, help="another seed draws other moments and other bytes")
     return parser.parse_args()
 
@@ -51,12 +52,15 @@ def main() -> int:
     """Run what is left and write the table."""
     given = _arguments()
     how = {"commit": _commit(), "minutes": given.minutes, "few": given.few, "seed": given.seed}
-    state = _load(given.state, how) if not given.fresh else {"how": how, "done": {}}
-    chosen = [one.key for one in SCENARIOS if not given.only or given.only.lower() in one.key.lower()]
-    left = [key for key in chosen if key not in state["done"]]
+    state = _load(given.state, None if given.again else how) if not given.fresh else {"how": how, "done": {}}
+    state.setdefault("how", how)
+    texts = given.again or ([given.only] if given.only else [""])
+    chosen = [one.key for one in SCENARIOS if any(text.lower() in one.key.lower() for text in texts)]
+    left = [key for key in chosen if given.again or key not in state["done"]]
     began = time.monotonic()
     for key, figures in run_lanes(left, Plan(given.minutes, given.few, given.seed)) if left else ():
-        state["done"][key] = {**figures.to_dict(), "date": time.strftime("%Y-%m-%d", time.gmtime())}
+        date = time.strftime("%Y-%m-%d", time.gmtime())
+        state["done"][key] = {**figures.to_dict(), "date": date, "commit": how["commit"]}
         write_json(given.state, state)
         _say(f"{(time.monotonic() - began) / 60:4.1f} min | " + " | ".join(figures.row(key)))
         for failure in figures.failures:
@@ -70,11 +74,14 @@ def main() -> int:
     return int(any(done["failed"] for done in state["done"].values()))
 
 
-def _load(path: Path, how: dict[str, Any]) -> dict[str, Any]:
+def _load(path: Path, how: dict[str, Any] | None) -> dict[str, Any]:
+    """Give what is finished, if it was made in the same way; without `how`, in whatever way."""
     try:
         state: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
         state = {}
+    if how is None:
+        return {"done": {}, **state}
     return state if state.get("how") == how else {"how": how, "done": {}}
 
 
@@ -83,12 +90,16 @@ def table(state: dict[str, Any]) -> str:
     how, found = state["how"], state["done"]
     done = {key: dict(found[key]) for one in SCENARIOS if (key := one.key) in found}
     dates = sorted(one.pop("date", "") for one in done.values())
+    commits = {key: one.pop("commit", how["commit"]) for key, one in done.items()}
     kind = f"A soak of {how['minutes']:g} minutes"
     if how["few"]:
         kind = "A short look (a few attempts of each), not a soak"
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
     lines = f"{kind}: {dates[-1]}, commit {how['commit']}, seed {how['seed']}, {machine}, "
     lines += f"{state.get('minutes_taken', 0):.0f} minutes in all.\n\n"
+    for commit in sorted({one for one in commits.values() if one != how["commit"]}):
+        names = ", ".join(key.partition(": ")[2] for key, one in commits.items() if one == commit)
+        lines += f"Run again afterwards, at commit {commit}: {names}.\n\n"
     rows = [Figures(**one).row(key) for key, one in done.items()]
     failures = [f"- {key}: `{text}`\n" for key, one in done.items() for text in one["failures"][:3]]
     return lines + markdown(rows) + ("\nWhat failed:\n\n" + "".join(failures) if failures else "")

@@ -130,6 +130,19 @@ def test_the_table(tmp_path, monkeypatch, capsys):
     assert json.loads(state.read_text())["done"] == json.loads(before)["done"]
 
 
+def test_what_is_run_again_is_named_in_the_table(tmp_path, monkeypatch, capsys):
+    state = tmp_path / "state.json"
+    monkeypatch.setattr(sys, "argv", ["x", "--few", "--only", "security", "--state", str(state)])
+    assert soak.main() == 0
+    monkeypatch.setattr(soak, "_commit", lambda: "later")
+    monkeypatch.setattr(sys, "argv", ["x", "--few", "--again", "unsafe", "formulas", "--state", str(state)])
+    capsys.readouterr()
+    assert soak.main() == 0
+    said = capsys.readouterr().out
+    assert "Run again afterwards, at commit later: formulas in a dictionary, unsafe calls in the code." in said
+    assert "| Security: requests and words that want more | " in said
+
+
 def test_every_scenario_has_its_own_line():
     names = [one.key for one in SCENARIOS]
     assert len(set(names)) == len(names)
