@@ -209,6 +209,12 @@ def test_induce(run, files, tmp_path):
     assert scores == sorted(scores, reverse=True)
     code, stdout, _ = run("induce", files / "en-fr", "--out", out, "--least", 0.3, "--json", "--max-rank", 500)
     assert json.loads(stdout)["pairs"] == len(lnmap.read_lexicon(out)) < 500
+    run("induce", files / "en-fr", "--out", out, "--max-rank", 500)
+    once = len(out.read_text(encoding="utf-8").splitlines())
+    run("induce", files / "en-fr", "--out", out, "--max-rank", 500, "--translations", 4)
+    several = [line.split("\t")[0] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert len(several) > once
+    assert 1 < max(several.count(word) for word in set(several)) <= 4
     run("induce", files / "en-fr", "--out", out, "--reverse", "--max", 5, "--mode", "forward", "--rank-by", "cosine")
     french = {word for _, word in lnmap.load(files / "en-fr").pairs}
     assert {source for source, _ in lnmap.read_lexicon(out)} & french

@@ -286,6 +286,7 @@ def test_wrong_options_of_align(refused, base, tmp_path, more, words):
         (["induce", "MODEL", "--out", "x.tsv", "--mode", "magic"], ("magic", "mutual")),
         (["induce", "MODEL", "--out", "x.tsv", "--rank-by", "magic"], ("magic", "cosine")),
         (["induce", "MODEL", "--out", "x.tsv", "--max", "0"], ("--max 0",)),
+        (["induce", "MODEL", "--out", "x.tsv", "--translations", "0"], ("--translations 0",)),
         (["export", "MODEL", "--out", "x", "--format", "magic"], ("magic", "vec")),
         (["export", "MODEL", "--out", "x", "--limit", "-1"], ("--limit -1",)),
         (["evaluate", "MODEL"], ("--pairs", "lnmap evaluate --help")),

@@ -14,7 +14,7 @@ def spaces(n=90, m=70, d=8, seed=0):
     return torch.randn(n, d, generator=generator) * 2, torch.randn(m, d, generator=generator)
 
 
-def reference(source, target, mode, max_rank=None, pool=None, k=10):
+def reference(source, target, mode, max_rank=None, pool=None, k=10, count=1):
     """Every pair by its definition: loops over a float64 CSLS matrix."""
     x, y = (t.numpy().astype(np.float64)[:pool] for t in (source, target))
     x, y = (t / np.linalg.norm(t, axis=1, keepdims=True) for t in (x, y))
@@ -22,8 +22,8 @@ def reference(source, target, mode, max_rank=None, pool=None, k=10):
     r_x = np.sort(cosine, axis=1)[:, ::-1][:, :k].mean(axis=1)
     r_y = np.sort(cosine.T, axis=1)[:, ::-1][:, :k].mean(axis=1)
     csls = 2 * cosine - r_x[:, None] - r_y[None, :]
-    forward = {(i, int(csls[i].argmax())) for i in range(len(x))}
-    backward = {(int(csls[:, j].argmax()), j) for j in range(len(y))}
+    forward = {(i, int(j)) for i in range(len(x)) for j in (-csls[i]).argsort(kind="stable")[:count]}
+    backward = {(int(i), j) for j in range(len(y)) for i in (-csls[:, j]).argsort(kind="stable")[:count]}
     found = {"forward": forward, "backward": backward, "mutual": forward & backward, "union": forward | backward}[mode]
     limit = max_rank if max_rank is not None else max(len(x), len(y))
     return {(i, j): (csls[i, j], cosine[i, j]) for i, j in found if i < limit and j < limit}
@@ -51,6 +51,19 @@ def test_modes_equal_brute_force_on_many_words(mode, dim):
     target += 0.3
     found = induce(source, target, mode=mode, max_rank=400)
     assert {tuple(pair) for pair in found.rows.tolist()} == set(reference(source, target, mode, max_rank=400))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("count", [2, 7, 100])
+def test_several_translations_a_word_equal_brute_force(mode, count):
+    source, target = spaces(150, 130, 20)
+    target += 0.1
+    found = induce(source, target, mode=mode, count=count)
+    assert {tuple(pair) for pair in found.rows.tolist()} == set(reference(source, target, mode, count=count))
+    if mode == "mutual":
+        assert found.rows[:, 0].bincount().max() <= count
+    with pytest.raises(OptionError, match="at least one translation"):
+        induce(source, target, mode=mode, count=0)
 
 
 @pytest.mark.parametrize("rank_by", ["csls", "cosine"])

@@ -46,6 +46,7 @@ def induce(
     target: Tensor,
     *,
     mode: Mode = "mutual",
+    count: int = 1,
     rank_by: RankBy | str = "csls",
     max_rank: int | None = None,
     pool: int | None = None,
@@ -58,6 +59,7 @@ def induce(
 
     :param source: mapped source vectors (n, c), most frequent word first; `target` likewise (m, c).
     :param mode: `mutual` keeps pairs that choose each other, `union` those found from either side.
+    :param count: how many words a word may choose; more than one makes a dictionary with several translations a word.
     :param rank_by: the score that orders the result.
     :param max_rank: both words of a pair must be among this many most frequent words.
     :param pool: words that compete and that the neighbourhood means are taken over; None for all.
@@ -67,18 +69,21 @@ def induce(
         raise OptionError(f"unknown induction mode {mode!r}; choose from {', '.join(MODES)}")
     if rank_by not in RANKINGS:
         raise OptionError(f"unknown ranking {rank_by!r}; choose from {', '.join(RANKINGS)}")
+    if count < 1:
+        raise OptionError(f"a word must be allowed at least one translation, not {count}")
     source, target = unit(source[:pool]), unit(target[:pool])
+    shortlist = max(_SHORTLIST, neighbours, count)
     kwargs: dict[str, Any] = {"memory": memory, "progress": progress}
-    near_source = top_k(source, target, max(_SHORTLIST, neighbours), title="inducing", **kwargs)
-    near_target = top_k(target, source, max(_SHORTLIST, neighbours), title="inducing", **kwargs)
+    near_source = top_k(source, target, shortlist, title="inducing", **kwargs)
+    near_target = top_k(target, source, shortlist, title="inducing", **kwargs)
     if means is None:
         means = near_source[0][:, :neighbours].mean(dim=1), near_target[0][:, :neighbours].mean(dim=1)
     r_source, r_target = means
     forward = backward = None
     if mode != "backward":
-        forward = _best(source[:max_rank], target, r_target / -2, near_source, memory)
+        forward = _best(source[:max_rank], target, r_target / -2, near_source, count, memory)
     if mode != "forward":
-        backward = _best(target[:max_rank], source, r_source / -2, near_target, memory)
+        backward = _best(target[:max_rank], source, r_source / -2, near_target, count, memory)
     rows = _combine(forward, backward, mode, min(max_rank or len(source), len(source)), max_rank or len(target))
     cosine = (source[rows[:, 0]] * target[rows[:, 1]]).sum(dim=1)
     csls = 2 * cosine - r_source[rows[:, 0]] - r_target[rows[:, 1]]
@@ -86,32 +91,39 @@ def induce(
     return Induced(rows[order], csls[order], cosine[order])
 
 
-def _best(queries: Tensor, candidates: Tensor, bias: Tensor, near: tuple[Tensor, Tensor], memory: int) -> Tensor:
-    """Find each query's best candidate by cosine + bias, shape (m,).
+def _best(
+    queries: Tensor, candidates: Tensor, bias: Tensor, near: tuple[Tensor, Tensor], count: int, memory: int
+) -> Tensor:
+    """Find each query's `count` best candidates by cosine + bias, shape (m, count).
 
     Its nearest candidates by cosine are known; one outside that shortlist has at most the shortlist's last cosine and
-    at most the largest bias. Where that cannot win, the best of the shortlist is the best of all; the few other
+    at most the largest bias. Where that cannot win, the best of the shortlist are the best of all; the few other
     queries are searched in full.
     """
     cosines, rows = near[0][: len(queries)], near[1][: len(queries)]
-    scores, place = (cosines + bias[rows]).max(dim=1)
-    best = rows.gather(1, place[:, None])[:, 0]
-    open_ = (scores <= cosines[:, -1] + bias.max()).nonzero()[:, 0]
+    scores, place = (cosines + bias[rows]).topk(min(count, rows.shape[1]), dim=1)
+    best = rows.gather(1, place)
+    open_ = (scores[:, -1] <= cosines[:, -1] + bias.max()).nonzero()[:, 0]
     if len(open_) and rows.shape[1] < len(candidates):
-        best[open_] = top_k(queries[open_], candidates, 1, bias, memory=memory)[1][:, 0]
+        best[open_] = top_k(queries[open_], candidates, best.shape[1], bias, memory=memory)[1]
     return best
 
 
 def _combine(forward: Tensor | None, backward: Tensor | None, mode: Mode, n: int, m: int) -> Tensor:
-    """Pairs (k, 2) by mode from best targets `forward` (n,) and best sources `backward` (m,), cut to rank n and m."""
+    """Pairs (k, 2) by mode from best targets `forward` (n, c) and best sources `backward` (m, c), cut to rank n, m."""
     sides = []
     if forward is not None:
-        sides.append(torch.stack([torch.arange(len(forward), device=forward.device), forward], dim=1))
+        sides.append(torch.stack([_row_numbers(forward), forward.flatten()], dim=1))
     if backward is not None:
-        sides.append(torch.stack([backward, torch.arange(len(backward), device=backward.device)], dim=1))
+        sides.append(torch.stack([backward.flatten(), _row_numbers(backward)], dim=1))
     pairs = torch.cat(sides)
     pairs = pairs[(pairs[:, 0] < n) & (pairs[:, 1] < m)]
     if len(sides) == 1:
         return pairs
     unique, counts = pairs.unique(dim=0, return_counts=True)
     return unique[counts == 2] if mode == "mutual" else unique
+
+
+def _row_numbers(chosen: Tensor) -> Tensor:
+    """Of each of the choices (n, c), the row it stands in: (n c,)."""
+    return torch.arange(len(chosen), device=chosen.device).repeat_interleave(chosen.shape[1])

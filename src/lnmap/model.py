@@ -222,6 +222,7 @@ class Model:
         self,
         mode: Mode = "mutual",
         *,
+        count: int = 1,
         rank_by: RankBy = "csls",
         max_rank: int | None = None,
         least: float | None = None,
@@ -231,8 +232,8 @@ class Model:
     ) -> list[Entry]:
         """Induce a dictionary, best pairs first.
 
-        `least` cuts by the ranking score, `min_confidence` by the confidence of the first word's translation, `limit`
-        by number.
+        `count` is the number of translations a word may have; `least` cuts by the
+        ranking score, `min_confidence` by the confidence of the first word's translation, `limit` by number.
         """
         self._check_confidence(min_confidence)
         space = self.space(reverse)
@@ -240,6 +241,7 @@ class Model:
             space.source,
             space.target,
             mode=mode,
+            count=count,
             rank_by=rank_by,
             max_rank=max_rank,
             means=space.means,

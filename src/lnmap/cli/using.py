@@ -149,6 +149,9 @@ def induce(
     mode: Annotated[
         str, typer.Option(metavar="mutual|forward|backward|union", help="mutual keeps words that choose each other.")
     ] = "mutual",
+    translations: Annotated[
+        int, typer.Option(metavar="N", help="How many translations a word may have, in either language.")
+    ] = 1,
     least: Annotated[float | None, typer.Option(metavar="X", help="Leave out pairs that score less.")] = None,
     most: Annotated[int | None, typer.Option("--max", metavar="N", help="Keep the N best pairs.")] = None,
     max_rank: Annotated[int | None, typer.Option(metavar="N", help="Only the N most frequent words.")] = None,
@@ -164,6 +167,8 @@ def induce(
     """Write a whole bilingual dictionary, best pairs first.
 
     Example: lnmap induce en-fr --out en-fr.tsv --max 5000
+    Several translations a word, those more probable than not:
+    lnmap induce en-fr --out en-fr.tsv --translations 5 --min-confidence 0.5
 
     The columns are source, target, csls and cosine; a model made with
     --calibrate adds confidence, the probability that the pair is right.
@@ -173,11 +178,12 @@ def induce(
 
     choose("mode", mode, MODES)
     ranking = choose("rank-by", rank_by, ("csls", "cosine"))
-    for name, number in (("max", most), ("max-rank", max_rank)):
+    for name, number in (("translations", translations), ("max", most), ("max-rank", max_rank)):
         _at_least_one(name, number)
     model = load_model(folder, device, memory)
     entries = model.induce(
         choose("mode", mode, MODES),
+        count=translations,
         rank_by=ranking,
         max_rank=max_rank,
         least=least,
