@@ -4,14 +4,12 @@
     python benchmarks/runner.py --jobs 1 --repeats 2     # 32 closed forms of a second or two: the worst case
 
 The bundled pair, both engines in turns, each time in a fresh folder. The cost is what no worker spent on a run:
-starting workers, handing runs out, writing results, waiting for the last one; everything but the report. By the wall it
-counts other people's load, too; by CPU seconds, of all processes that were started, it hardly does.
+starting workers, handing runs out, writing results, waiting for the last one; everything but the report.
 """
 
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 import tempfile
 from pathlib import Path
@@ -28,7 +26,7 @@ SHORT = {
     "takes": ["300-unique", "500-unique", "1k-unique", "2k-unique"],
 }
 LONG = {"systems": ["lnmap"], "takes": ["500-unique", "1k-unique"]}
-HEADS = ("engine", "runs", "workers", "wall s", "s in runs", "cost %", "CPU s", "CPU s in runs", "CPU cost %")
+HEADS = ("engine", "runs", "workers", "wall s", "s in runs", "cost %", "CPU s in runs")
 
 
 def main() -> int:
@@ -50,28 +48,19 @@ def main() -> int:
                 settings = Settings(Path(folder) / f"{engine}-{repeat}", args.jobs, engine, device="cpu", own=data)
                 found[engine].append(measure(plan, settings))
     if len(found) == 2:
-        least = [[min(column) for column in zip(*rows, strict=True)] for rows in found.values()]
-        wall, cpu = (second / first for first, second in zip(*least, strict=True))
-        print(f"\n{args.engines[1]} / {args.engines[0]}, least of each: wall {wall:.3f}, CPU {cpu:.3f}")
+        first, second = (min(walls) for walls in found.values())
+        print(f"\n{args.engines[1]} / {args.engines[0]}, least wall seconds of each: {second / first:.3f}")
     return 0
 
 
-def measure(plan, settings: Settings) -> tuple[float, float]:
-    """Run a plan once, print what it took, and give the seconds of the wall and of the processors."""
-    before = cpu_seconds()
+def measure(plan, settings: Settings) -> float:
+    """Run a plan once, print what it took, and give the seconds of the wall."""
     done = run(plan, settings, Silent())
-    cpu, wall = cpu_seconds() - before, done.wall_seconds
-    spent, cpu_spent = done.busy_seconds / done.workers, sum(result["cpu_seconds"] for result in done.results)
+    wall, spent = done.wall_seconds, done.busy_seconds / done.workers
+    cpu = sum(result["cpu_seconds"] for result in done.results)
     row = [settings.engine, done.ran, done.workers, f"{wall:.1f}", f"{spent:.1f}", f"{100 * (1 - spent / wall):.1f}"]
-    row += [f"{cpu:.1f}", f"{cpu_spent:.1f}", f"{100 * (1 - cpu_spent / cpu):.1f}"]
-    print(f"| {' | '.join(map(str, row))} |", flush=True)
-    return wall, cpu
-
-
-def cpu_seconds() -> float:
-    """CPU seconds of this process and of those it started that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    print(f"| {' | '.join(map(str, [*row, f'{cpu:.1f}']))} |", flush=True)
+    return wall
 
 
 def make_data(folder: Path) -> OwnData:
