@@ -21,7 +21,7 @@ test: lint chromium  ## everything that must pass: ruff, mypy, pytest
 	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 soak: $(VENV)/.stamp-soak  ## an hour of kills, full disks, fuzz and load; the figures go to docs/reliability.md
-	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m reliability --minutes $(MINUTES) --out docs/reliability.md
+	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m tests.soak --minutes $(MINUTES) --out docs/reliability.md
 
 # The page is tested in a real browser; where none can be installed those tests are skipped and say so.
 chromium:

@@ -30,7 +30,7 @@ from lnmap.methods import make_method
 from lnmap.methods.auto import Auto
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment, Part, both_spaces
-from lnmap.model import as_tensor, pick_device
+from lnmap.model.model import as_tensor, pick_device
 from lnmap.retrieve import BilingualSpace
 from lnmap.spelling import Spelling
 

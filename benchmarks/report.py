@@ -19,9 +19,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from lnmap.report import write_report
-from lnmap.reproduce import Results, Trial, make_plan
-from lnmap.reproduce.records import MEASURE
+from lnmap.experiments import Results, Trial, make_plan
+from lnmap.experiments.records import MEASURE
+from lnmap.experiments.report import write_report
 
 WORDS = 1500
 

@@ -14,12 +14,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lnmap.data import bundled_pair
+from lnmap.datasets import bundled_pair
+from lnmap.experiments import Settings, make_plan, run
+from lnmap.experiments.data import OwnData
+from lnmap.experiments.records import MEASURE
 from lnmap.io import save_store, write_lexicon
 from lnmap.progress import Silent
-from lnmap.reproduce import Settings, make_plan, run
-from lnmap.reproduce.data import OwnData
-from lnmap.reproduce.records import MEASURE
 
 SHORT = {
     "systems": ["procrustes", "vecmap-sup", "geomm", "artetxe2018aaai"],

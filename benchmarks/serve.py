@@ -28,7 +28,7 @@ import torch
 import lnmap
 from lnmap.embeddings import Embeddings
 from lnmap.methods.base import LinearAlignment
-from lnmap.model import Model
+from lnmap.model.model import Model
 from lnmap.normalize import Normalizer, unit
 from lnmap.retrieve import neighbourhood_means
 

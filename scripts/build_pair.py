@@ -2,7 +2,7 @@
 
 DIR holds `en.vec.gz` and `fr.vec.gz`, word vectors in word2vec text, most frequent word first. FILE holds lines of
 `english<TAB>french<TAB>count`, the count being the synsets that two words share in the Open Multilingual Wordnet.
-The result is written to src/lnmap/data/pair, where the licences of both sources lie.
+The result is written to src/lnmap/datasets/pair, where the licences of both sources lie.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import lnmap
-from lnmap.data import BundledPair, bundled_pair
+from lnmap.datasets import BundledPair, bundled_pair
 
 COLOURS = ("#3f51b5", "#e65100", "#00796b")
 SIZES = (100, 200, 500, 1000, 2000)

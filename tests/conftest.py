@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from lnmap.data import BundledPair, bundled_pair
+from lnmap.datasets import BundledPair, bundled_pair
 from lnmap.embeddings import Embeddings
 from lnmap.lexicon import Lexicon
 

@@ -12,7 +12,7 @@ from lnmap.errors import LexiconError
 from lnmap.evaluate import Evaluation, WordResult, compare, evaluate, sign_test
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import LinearAlignment
-from lnmap.model import Model
+from lnmap.model.model import Model
 from lnmap.normalize import Normalizer
 from lnmap.retrieve import BilingualSpace
 

@@ -22,36 +22,29 @@ PARTS = {
     "errors": "",
     "version": "",
     "progress": "",
-    "storage": "errors",
+    "direction": "errors",
     "embeddings": "errors",
     "lexicon": "errors embeddings",
-    "io": "errors version progress storage embeddings lexicon",
-    "data": "errors progress storage embeddings lexicon io",
-    "catalogue": "errors version progress storage embeddings lexicon io",
-    "spelling": "",
-    "normalize": "errors embeddings",
-    "retrieve": "errors progress normalize",
-    "confidence": "errors normalize retrieve",
-    "induce": "errors progress embeddings lexicon normalize retrieve",
-    "methods": "errors progress embeddings lexicon spelling normalize retrieve confidence induce",
-    "calibrate": "errors progress normalize retrieve confidence methods",
-    "evaluate": "errors progress embeddings lexicon normalize retrieve induce",
-    "isometry": "errors progress embeddings lexicon normalize retrieve",
-    "model": "errors version progress storage embeddings lexicon io normalize retrieve confidence induce methods "
+    "io": "errors version direction progress embeddings lexicon",
+    "datasets": "errors direction version progress embeddings lexicon io",
+    "spelling": "errors direction",
+    "normalize": "errors direction embeddings",
+    "retrieve": "errors direction progress normalize",
+    "confidence": "errors direction normalize retrieve",
+    "induce": "errors direction progress embeddings lexicon normalize retrieve",
+    "methods": "errors direction progress embeddings lexicon spelling normalize retrieve confidence induce",
+    "evaluate": "errors direction progress embeddings lexicon normalize retrieve induce",
+    "isometry": "errors direction progress embeddings lexicon normalize retrieve",
+    "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce methods "
     "evaluate",
-    "pipeline": "errors version progress storage embeddings lexicon io data normalize retrieve confidence induce "
-    "methods calibrate evaluate isometry model",
-    "pivot": "errors progress embeddings lexicon io methods model pipeline",
-    FRONT: "errors version embeddings lexicon io data methods evaluate isometry model pipeline pivot",
+    "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
+    FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",
 }
-# a model, its answers and its files on the disk: modules that may call each other
-SAME_PART = {"folder": "model", "answers": "model", "subwords": "model", "hub": "model", "card": "model"}
 # The front doors know everything below them.
-for front_door in ("experiments", "reproduce", "report", "serve", "cli", "web", "__main__"):
+for front_door in ("experiments", "serve", "cli"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {"io", "data", "model", "pipeline", "pivot", FRONT}
-NOT_CORE |= {"experiments", "reproduce", "report", "serve", "cli", "web", "__main__"}
+NOT_CORE = {"io", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]
 OPTIONAL += ["fastapi", "starlette", "uvicorn", "pydantic", "h11"]
@@ -68,7 +61,7 @@ def identify(path: Path) -> str:
 def part_of(path: Path) -> str:
     """Name the part that a file belongs to: its folder or module right below the package."""
     first = path.relative_to(ROOT).parts[0].removesuffix(".py")
-    return FRONT if first == "__init__" else SAME_PART.get(first, first)
+    return FRONT if first == "__init__" else first
 
 
 def imports(path: Path, tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -87,7 +80,7 @@ def imported_part(name: str) -> str:
     """Name the part that `lnmap.x.y` lies in; public names of the package itself belong to its front."""
     part = name.split(".")[1] if "." in name else FRONT
     exists = (ROOT / part).is_dir() or (ROOT / f"{part}.py").is_file()
-    return SAME_PART.get(part, part) if exists else FRONT
+    return part if exists else FRONT
 
 
 @pytest.fixture(params=MODULES, ids=identify)
@@ -100,7 +93,7 @@ def test_table_is_ordered():
     for part, allowed in PARTS.items():
         assert set(allowed.split()) <= above, f"{part} may only import parts listed above it"
         above.add(part)
-    assert not {"evaluate", "data"} & set(PARTS["methods"].split()), "no method may see a test dictionary"
+    assert not {"evaluate", "datasets"} & set(PARTS["methods"].split()), "no method may see a test dictionary"
 
 
 def test_part_is_known():
@@ -158,7 +151,7 @@ def test_import_without_optional_packages():
 
         sys.meta_path.insert(0, Blocked())
         import lnmap
-        from lnmap import catalogue, data, evaluate, experiments, io, methods, pipeline
+        from lnmap import datasets, evaluate, experiments, io, methods, pipeline
         print(len(lnmap.__all__))
     """
     result = subprocess.run(
@@ -172,7 +165,7 @@ def test_import_without_optional_packages():
     ("code", "names"),
     [
         ("import a.b, c", ["a.b", "c"]),
-        ("def f():\n    from lnmap.data import x", ["lnmap.data.x"]),
+        ("def f():\n    from lnmap.datasets import x", ["lnmap.datasets.x"]),
         ("from . import base\nfrom .base import Run\nfrom ..errors import E", None),
     ],
 )

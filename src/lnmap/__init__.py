@@ -11,13 +11,11 @@ if TYPE_CHECKING:
     from lnmap.embeddings import Embeddings
     from lnmap.errors import LnmapError
     from lnmap.evaluate import Evaluation, compare
-    from lnmap.folder import load, save
     from lnmap.io import read, read_lexicon, to_gensim, write
     from lnmap.lexicon import Lexicon
     from lnmap.methods import METHODS
-    from lnmap.model import Model
-    from lnmap.pipeline import align
-    from lnmap.pivot import align_many, compose
+    from lnmap.model import Model, load, save
+    from lnmap.pipeline import align, align_many, compose
 
 __all__ = [
     "METHODS",
@@ -48,17 +46,17 @@ _HOMES = {
     "LnmapError": "errors",
     "Model": "model",
     "align": "pipeline",
-    "align_many": "pivot",
+    "align_many": "pipeline",
     "compare": "evaluate",
-    "compose": "pivot",
-    "load": "folder",
+    "compose": "pipeline",
+    "load": "model",
     "read": "io",
     "read_lexicon": "io",
-    "save": "folder",
+    "save": "model",
     "to_gensim": "io",
     "write": "io",
 }
-_MODULES = ("data", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve")
+_MODULES = ("datasets", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve")
 
 
 def __getattr__(name: str) -> Any:

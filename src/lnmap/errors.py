@@ -13,10 +13,30 @@ LnmapError
 ├── HubError              the Hub cannot be reached, or refuses
 └── MissingExtraError     an optional dependency is not installed
 
-Messages are one line: what was found, what was expected, what to do.
+Messages are one line: what was found, what was expected, what to do. The last part, the advice, names arguments in
+braces, so that each front door can spell them its own way:
+
+    LexiconError("there are 3 seed pairs, 10 are needed", advice="raise {limit} or pass {pairs:identical}")
+
+reads "raise limit or pass pairs='identical'" in Python and "raise --limit or pass --pairs identical" on the command
+line.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+Spell = Callable[[str, str], str]  # name and value ("" for none) of an argument -> how to write it
+
+
+def as_argument(name: str, value: str = "") -> str:
+    """Write an argument as Python does: limit, pairs='identical', calibrate=True, options={'normalize': 'unit'}."""
+    if not value:
+        return name
+    option, sign, setting = value.partition("=")
+    if sign:
+        return f"{name}={ {option: setting} }"
+    return f"{name}={value if value in ('True', 'False', 'None') or value.isdecimal() else repr(value)}"
 
 
 class LnmapError(Exception):
@@ -28,9 +48,15 @@ class LnmapError(Exception):
 
     exit_code = 1
 
-    def __init__(self, message: str) -> None:
-        shown = (c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in message)
-        super().__init__("".join(shown))
+    def __init__(self, problem: str, advice: str = "") -> None:
+        self.problem, self.advice = _printable(problem), advice
+        super().__init__(self.explain(as_argument))
+
+    def explain(self, spell: Spell) -> str:
+        """Return the whole message, with the arguments in the advice written by `spell`."""
+        if not self.advice:
+            return self.problem
+        return f"{self.problem}; {_printable(self.advice.format_map(_Arguments(spell)))}"
 
 
 class InputError(LnmapError):
@@ -90,3 +116,28 @@ class MissingExtraError(LnmapError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs the package {package!r}; install it with: pip install 'lnmap[{extra}]'")
+
+
+class _Argument:
+    """An argument in a piece of advice: '{limit}', or '{pairs:identical}' with a value."""
+
+    def __init__(self, name: str, spell: Spell) -> None:
+        self._name, self._spell = name, spell
+
+    def __format__(self, value: str) -> str:
+        return self._spell(self._name, value)
+
+
+class _Arguments(dict[str, _Argument]):
+    """Every name that a piece of advice may mention."""
+
+    def __init__(self, spell: Spell) -> None:
+        super().__init__()
+        self._spell = spell
+
+    def __missing__(self, name: str) -> _Argument:
+        return _Argument(name, self._spell)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -12,6 +12,7 @@ import typer
 from typer.main import get_command
 
 from lnmap.cli import about, data, hub, isometry, pivot, reproduce, serve, training, using
+from lnmap.cli.flags import as_flag
 from lnmap.cli.options import Debug, Quiet
 from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
@@ -104,7 +105,7 @@ def _run(arguments: list[str]) -> int:
 def _explain(error: BaseException) -> int:
     """Turn an exception into one line and an exit code."""
     if isinstance(error, LnmapError):
-        return console.fail(str(error), error.exit_code)
+        return console.fail(error.explain(as_flag), error.exit_code)
     if isinstance(error, _UsageError):
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "lnmap"

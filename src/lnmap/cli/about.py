@@ -13,7 +13,7 @@ from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.methods.base import Method
-    from lnmap.model import Model, Side
+    from lnmap.model.model import Model, Side
 
 _SIDES: tuple[Side, Side] = ("source", "target")
 _TOLD = (
@@ -62,7 +62,7 @@ def info(folder: ModelFolder, as_json: Json = False, quiet: Quiet = False, debug
 
     Example: lnmap info en-fr
     """
-    from lnmap.folder import load
+    from lnmap.model.folder import load
 
     model = load(folder)
     if as_json:

@@ -32,7 +32,7 @@ def list_data(name: Name = None, as_json: Json = False, quiet: Quiet = False, de
 
     Example: lnmap data list open
     """
-    from lnmap.catalogue import BENCHMARKS, benchmark_named, is_here, pairs
+    from lnmap.datasets import BENCHMARKS, benchmark_named, is_here, pairs
 
     rows = [_describe(benchmark) for benchmark in ([name] if name else BENCHMARKS)]
     if as_json:
@@ -63,11 +63,11 @@ def get(
 
     What is here is not fetched again; a download that was interrupted is continued.
     """
-    from lnmap import catalogue
+    from lnmap import datasets
 
     wanted = _chosen(name, pairs)
-    catalogue.get(name, wanted, console, accept_changed=accept_changed)
-    found = {pair: catalogue.files(name, pair) for pair in wanted}
+    datasets.get(name, wanted, console, accept_changed=accept_changed)
+    found = {pair: datasets.files(name, pair) for pair in wanted}
     if as_json:
         console.json({pair: _files(files) for pair, files in found.items()})
         return
@@ -87,7 +87,7 @@ def where(
 
     On a machine without a network, put the files of this list into their places.
     """
-    from lnmap.catalogue import data_folder, origins
+    from lnmap.datasets import data_folder, origins
 
     if name is None:
         if pairs is not None:
@@ -104,7 +104,7 @@ def where(
 
 
 def _describe(name: str) -> dict[str, Any]:
-    from lnmap.catalogue import benchmark_named, is_here, pairs
+    from lnmap.datasets import benchmark_named, is_here, pairs
 
     found = benchmark_named(name)
     all_pairs = pairs(name)
@@ -114,9 +114,9 @@ def _describe(name: str) -> dict[str, Any]:
 
 def _chosen(name: str, pairs: str | None) -> Sequence[str]:
     """Read the value of --pairs; by default all pairs."""
-    from lnmap import catalogue
+    from lnmap import datasets
 
-    every = catalogue.pairs(name)
+    every = datasets.pairs(name)
     if pairs is None or pairs == "all":
         return every
     chosen = list(dict.fromkeys(pair.strip() for pair in pairs.split(",") if pair.strip()))

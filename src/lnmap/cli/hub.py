@@ -16,7 +16,7 @@ from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.evaluate import Evaluation
-    from lnmap.model import Model
+    from lnmap.model.model import Model
 
 Repository = Annotated[str, typer.Argument(metavar="REPO", help="Repository on the Hub, such as user/en-fr.")]
 
@@ -46,7 +46,7 @@ def push(
     Needs the extra 'hub' and a token that may write ('hf auth login', or
     HF_TOKEN). Vectors and pairs become public: see that their licences allow it.
     """
-    from lnmap.hub import push as push_model
+    from lnmap.model.hub import push as push_model
 
     codes = [code.strip() for code in (languages or "").split(",") if code.strip()]
     if languages is not None and len(codes) != 2:
@@ -87,7 +87,7 @@ def pull(
 
     Needs the extra 'hub'. The model is checked before DIR is written.
     """
-    from lnmap.hub import pull as pull_model
+    from lnmap.model.hub import pull as pull_model
 
     check_folder(out)
     _calm()

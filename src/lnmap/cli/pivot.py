@@ -28,7 +28,7 @@ from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.lexicon import Lexicon
-    from lnmap.model import Model
+    from lnmap.model.model import Model
 
 _SEEDS = ("identical", "numerals")
 
@@ -74,12 +74,12 @@ def align_many(
     FOLDER gets a model for each language (fr-en, fi-en) and the vectors of all
     in one space (vectors/en.vec ...). 'lnmap compose' makes a model between two.
     """
-    from lnmap import pivot as many
     from lnmap.io import FORMATS
+    from lnmap.io.atomic import writing
     from lnmap.io.store import refuse_existing
     from lnmap.methods import make_method
-    from lnmap.model import pick_device
-    from lnmap.storage import writing
+    from lnmap.model.model import pick_device
+    from lnmap.pipeline import pivot as many
 
     system = make_method(method or many.DEFAULT_METHOD, profile, parse_settings(settings or ()))
     many.require_keeps_target(system)
@@ -129,7 +129,7 @@ def compose(
 
     The result is a model like any other: translate, evaluate, induce.
     """
-    from lnmap.pivot import compose as join
+    from lnmap.pipeline.pivot import compose as join
 
     check_folder(out)
     model = join(load_model(first), load_model(second))
@@ -174,7 +174,7 @@ def _turned(lexicon: Lexicon, swap: bool) -> Lexicon:
 def _write_vectors(models: dict[str, Model], center: str, folder: Path, format: str) -> dict[str, str]:
     """Write every language in the pivot's space; the folder appears whole or not at all."""
     from lnmap.io import FORMATS, write
-    from lnmap.storage import atomic_folder
+    from lnmap.io.atomic import atomic_folder
 
     first = next(iter(models.values()))
     written = {}

@@ -13,10 +13,10 @@ from lnmap.cli.terminal import Console, console, count
 from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
-    from lnmap.report import Written
-    from lnmap.reproduce import Trial
-    from lnmap.reproduce.data import OwnData
-    from lnmap.reproduce.runner import Outcome
+    from lnmap.experiments import Trial
+    from lnmap.experiments.data import OwnData
+    from lnmap.experiments.report import Written
+    from lnmap.experiments.runner import Outcome
 
 Data = Annotated[
     Path | None,
@@ -63,9 +63,9 @@ def reproduce(
     own has all systems on your data (--data). Finished runs are kept in DIR:
     repeating the command does what is left, after a crash or with more systems.
     """
-    from lnmap.reproduce import make_plan
-    from lnmap.reproduce.plan import OPEN
-    from lnmap.reproduce.runner import ENGINES
+    from lnmap.experiments import make_plan
+    from lnmap.experiments.plan import OPEN
+    from lnmap.experiments.runner import ENGINES
 
     choose("engine", engine, ENGINES)
     own = _own_data(data, limit, table)
@@ -101,7 +101,7 @@ def report(
     DIR/report/ gets index.html, a page that needs nothing else, and the same
     as Markdown, LaTeX, CSV and single figures.
     """
-    from lnmap.report import write_report
+    from lnmap.experiments.report import write_report
 
     written = write_report(folder, console)
     if as_json:
@@ -112,7 +112,7 @@ def report(
 
 def _show_report(written: Written) -> None:
     """Print the tables, and say where the rest is."""
-    from lnmap.report import legend, result_rows
+    from lnmap.experiments.report import legend, result_rows
 
     for table in written.tables:
         console.result(f"{table.name}: {table.title}")
@@ -123,8 +123,8 @@ def _show_report(written: Written) -> None:
 
 def _run(trials: Sequence[Trial], folder: Path, own: OwnData | None, as_json: bool, **how: Any) -> int:
     """Carry the plan out and report."""
-    from lnmap.report import write_report
-    from lnmap.reproduce import Settings, run
+    from lnmap.experiments import Settings, run
+    from lnmap.experiments.report import write_report
 
     outcome = run(trials, Settings(folder, own=own, **how), _Quieter(console))
     written = write_report(folder, console)
@@ -139,7 +139,7 @@ def _run(trials: Sequence[Trial], folder: Path, own: OwnData | None, as_json: bo
 
 
 def _name(trial: Mapping[str, Any]) -> str:
-    from lnmap.reproduce import Trial
+    from lnmap.experiments import Trial
 
     return Trial(**trial).name
 
@@ -166,7 +166,7 @@ def _show_plan(
     trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str, jobs: int | None, as_json: bool
 ) -> None:
     """List the runs, what they need and how long they may take."""
-    from lnmap.reproduce.overview import overview
+    from lnmap.experiments.overview import overview
 
     found = overview(trials, own, folder, device)
     if as_json:
@@ -179,18 +179,18 @@ def _show_plan(
 
 def _fetch(trials: Sequence[Trial]) -> None:
     """Fetch what is not on this machine yet."""
-    from lnmap import catalogue
-    from lnmap.reproduce.plan import benchmark_of
+    from lnmap import datasets
+    from lnmap.experiments.plan import benchmark_of
 
     benchmark = benchmark_of(trials[0].table)
     directions = list(dict.fromkeys(trial.direction for trial in trials))
-    if benchmark is not None and not all(catalogue.is_here(benchmark, direction) for direction in directions):
-        catalogue.get(benchmark, directions, console)
+    if benchmark is not None and not all(datasets.is_here(benchmark, direction) for direction in directions):
+        datasets.get(benchmark, directions, console)
 
 
 def _own_data(folder: Path | None, limit: int | None, table: str) -> OwnData | None:
-    from lnmap.reproduce.data import LIMIT, OwnData
-    from lnmap.reproduce.plan import OWN
+    from lnmap.experiments.data import LIMIT, OwnData
+    from lnmap.experiments.plan import OWN
 
     if folder is None:
         if limit is not None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from lnmap.cli.terminal import console
 
 if TYPE_CHECKING:
-    from lnmap.answers import Candidate, Translation
     from lnmap.evaluate import Comparison, Evaluation
+    from lnmap.model.answers import Candidate, Translation
 
 
 def translation_dict(answer: Translation) -> dict[str, Any]:

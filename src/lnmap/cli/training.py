@@ -31,7 +31,7 @@ from lnmap.cli.show import show_scores, show_translations, translation_dict
 from lnmap.cli.terminal import console
 
 if TYPE_CHECKING:
-    from lnmap.model import Model
+    from lnmap.model.model import Model
 
 JOURNAL = "training.jsonl"  # the log of a run under way; the finished model keeps it among its own files
 DEMO_WORDS = ("time", "family", "government", "system", "three", "see", "free", "between", "business", "life")
@@ -87,7 +87,7 @@ def align(
     from lnmap.io import read_lexicon
     from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, parse_rule
     from lnmap.methods import DEFAULT_METHOD, make_method
-    from lnmap.model import pick_device
+    from lnmap.model.model import pick_device
 
     system = make_method(method or DEFAULT_METHOD, profile, parse_settings(settings or ()))
     parse_rule(take)
@@ -129,7 +129,7 @@ def demo(method: Method = None, as_json: Json = False, quiet: Quiet = False, deb
     Example: lnmap demo --method procrustes
     """
     from lnmap import pipeline
-    from lnmap.data import bundled_pair
+    from lnmap.datasets import bundled_pair
 
     started = time.perf_counter()
     pair = bundled_pair()

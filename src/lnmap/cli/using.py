@@ -28,15 +28,15 @@ from lnmap.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from lnmap.evaluate import Evaluation
-    from lnmap.model import Model, Side
+    from lnmap.model.model import Model, Side
 
 _LOW_COVERAGE = 30.0
 
 
 def load_model(folder: Path, device: str = "cpu", memory: int = 512) -> Model:
     """Load a model folder so that its work is shown."""
-    from lnmap.folder import load
-    from lnmap.model import pick_device
+    from lnmap.model.folder import load
+    from lnmap.model.model import pick_device
 
     model = load(folder, pick_device(device))
     model.progress, model.memory = console, in_bytes(memory)
@@ -220,8 +220,8 @@ def export(
     it appears whole or not at all.
     """
     from lnmap.io import FORMATS, write_stream
+    from lnmap.io.atomic import atomic_folder, writing
     from lnmap.io.store import refuse_existing
-    from lnmap.storage import atomic_folder, writing
 
     choose("format", format, FORMATS)
     _at_least_one("limit", limit)

@@ -1,17 +1,8 @@
-"""Experiments as data: what was published, cell by cell, and which method of ours stands behind each row."""
+"""Reproduce a table: plan its trials, run them on one machine or a cluster, keep a file of results for each."""
 
-from lnmap.experiments.reading import read_table
-from lnmap.experiments.records import Cell, Row, Table
-from lnmap.experiments.tables import Average, averages_as_markdown, load_table, recomputed_averages, table_names
+from lnmap.experiments.plan import TABLES, make_plan
+from lnmap.experiments.records import Trial
+from lnmap.experiments.runner import Settings, prepare, run
+from lnmap.experiments.store import Results
 
-__all__ = [
-    "Average",
-    "Cell",
-    "Row",
-    "Table",
-    "averages_as_markdown",
-    "load_table",
-    "read_table",
-    "recomputed_averages",
-    "table_names",
-]
+__all__ = ["TABLES", "Results", "Settings", "Trial", "make_plan", "prepare", "run"]

@@ -1,80 +1,70 @@
-"""What a published table is made of."""
+"""What is asked for, what a worker is told, and what it answers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+NO_SEED = "none"  # seed rule of systems that learn without a dictionary
+MEASURE = "isometry"  # the trial of a pair that measures its spaces instead of training
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One published number, and all that is needed to obtain ours.
+class Trial:
+    """One training and scoring, as a cell of a table asks for it; several differ only by their random seed.
 
-    :param pair: column of the table, such as `en-fi`.
+    :param table: the table it belongs to; `system` and `label` name the row, `pair` the column.
     :param direction: source and target language, `en-fi` or `fi-en`.
+    :param options: what is set on top of the profile.
     :param take: seed rule, or `none`.
-    :param options: what is set on top of the profile, for this direction.
-    :param published: the number; `printed` is its text, which differs where the paper has a misprint.
+    :param published: the paper's number, where there is one.
     """
 
+    table: str
+    system: str
+    label: str
     pair: str
     direction: str
     take: str
-    system: str
     method: str
-    profile: str | None
-    options: Mapping[str, Any] = field(hash=False)
-    published: float
-    printed: str
+    profile: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    seed: int = 0
+    published: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Name it for a person."""
+        if self.method == MEASURE:
+            return f"{MEASURE} {self.direction}"
+        return f"{self.system} {self.direction} {self.take} seed {self.seed}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fields under their names."""
+        return {**asdict(self), "options": dict(self.options)}
 
 
 @dataclass(frozen=True)
-class Row:
-    """One line of a table: a system trained with one seed rule.
+class Order:
+    """All that a worker needs to carry a trial out, on this machine or another.
 
-    :param system: short name, unique within a seed rule; `label` is the name as printed.
-    :param cited: the citation key of the paper's source, which tells systems of one label apart.
-    :param average: the last column as printed, where there is one.
+    :param files: paths of `source`, `target`, `train` and `test`.
+    :param content: hashes of the four, so that a worker with other data refuses the work.
+    :param work: folder for the state of the unfinished run, so that a killed one is continued.
     """
 
-    take: str
-    system: str
-    label: str
-    cited: str | None
-    method: str
-    profile: str | None
-    options: Mapping[str, Any] = field(hash=False)
-    cells: tuple[Cell, ...]
-    average: float | None
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table of the paper; `gh` holds its row of Gromov-Hausdorff distances, by pair."""
-
-    name: str
-    number: int
-    title: str
-    citation: str
-    dataset: str
-    vectors: str
-    metric: str
-    pairs: tuple[str, ...]
-    gh: Mapping[str, float] = field(hash=False)
-    rows: tuple[Row, ...]
+    key: str
+    trial: Trial
+    files: Mapping[str, str] = field(hash=False)
+    content: Mapping[str, str] = field(hash=False)
+    limit: int | None
+    policy: str
+    device: str
+    work: str
+    expected_s: float = 1.0
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
-        """List the cells of all rows."""
-        return tuple(cell for row in self.rows for cell in row.cells)
-
-    @property
-    def takes(self) -> tuple[str, ...]:
-        """List the seed rules, in the order of the table."""
-        return tuple(dict.fromkeys(row.take for row in self.rows))
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """List the short names of the systems, in the order of the table."""
-        return tuple(dict.fromkeys(row.system for row in self.rows))
+    def vectors(self) -> tuple[str, str]:
+        """Name the two languages: orders with the same ones should go to the same worker."""
+        return self.files["source"], self.files["target"]

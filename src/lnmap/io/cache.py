@@ -28,10 +28,10 @@ from typing import IO, Any
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, VectorFileError
+from lnmap.io.atomic import partial_folder, write_json
 from lnmap.io.options import ReadOptions
 from lnmap.io.sources import ByteSource
 from lnmap.io.store import load_store
-from lnmap.storage import partial_folder, write_json
 
 READER_VERSION = 1
 SMALLEST_CACHED = 1 << 20  # smaller files are parsed as fast as they are found

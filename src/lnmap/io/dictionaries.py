@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from lnmap.errors import LexiconError, OutputError
+from lnmap.io.atomic import atomic_file
 from lnmap.io.blocks import OVERLONG, line_blocks
 from lnmap.io.sources import ByteSource
 from lnmap.lexicon import Lexicon
-from lnmap.storage import atomic_file
 
 MOST_BYTES = 1 << 30
 _CHUNK = _LONGEST_LINE = 1 << 20

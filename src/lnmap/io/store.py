@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError, OutputError, VectorFileError
-from lnmap.storage import atomic_folder
+from lnmap.io.atomic import atomic_folder
 
 FORMAT = "lnmap-embeddings"
 VERSION = 1

@@ -16,11 +16,11 @@ import numpy as np
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import OptionError, OutputError
+from lnmap.io.atomic import atomic_file, atomic_folder, writing
 from lnmap.io.collect import Matrix
 from lnmap.io.formats import binary_rows, text_rows
 from lnmap.io.objects import as_embeddings
 from lnmap.io.store import StoreWriter, refuse_existing, save_store
-from lnmap.storage import atomic_file, atomic_folder, writing
 
 Format = Literal["vec", "bin", "store", "npz"]
 Blocks = Iterable[tuple[Sequence[str], Matrix]]

@@ -16,8 +16,8 @@ from safetensors.numpy import save as dump_arrays
 from torch import Tensor
 
 from lnmap.errors import OutputError
+from lnmap.io.atomic import atomic_file
 from lnmap.retrieve import top_k
-from lnmap.storage import atomic_file
 
 Rows = NDArray[np.int64]
 Scores = NDArray[np.float32]

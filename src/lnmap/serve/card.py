@@ -9,7 +9,7 @@ from typing import Any
 from lnmap.evaluate import Evaluation
 from lnmap.lexicon import Lexicon
 from lnmap.methods import METHODS
-from lnmap.model import Model
+from lnmap.model.model import Model
 from lnmap.serve.explorer import SIDES, Explorer
 
 BANDS = (1000, 5000, 20_000, 100_000)  # frequency ranks that end a band

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from lnmap.confidence import Confidence, describe
-from lnmap.model import Model
+from lnmap.model.model import Model
 from lnmap.retrieve import BilingualSpace
 from lnmap.serve.best import Rows, Scores, Table
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from lnmap.storage import append_line
+from lnmap.io.atomic import append_line
 
 JOURNAL = "marks.jsonl"
 Judgement = Literal["right", "wrong", "added", "none"]

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from lnmap.errors import LnmapError, ModelError, OutputError
-from lnmap.folder import load
+from lnmap.io.atomic import write_json
 from lnmap.io.cache import cache_folder
 from lnmap.isometry import LEAST, measure_isometry
 from lnmap.lexicon import Lexicon
+from lnmap.model.folder import load
 from lnmap.progress import Progress, Silent
 from lnmap.serve.background import Job
 from lnmap.serve.card import describe, score
 from lnmap.serve.explorer import Explorer
 from lnmap.serve.marks import Marks
-from lnmap.storage import write_json
 
 MANIFEST = "model.json"
 _WATCH_S = 1.0  # seconds between two looks at a model's folder

@@ -1,0 +1,7 @@
+"""The model: two languages, what was learnt between them, its answers and its files."""
+
+from lnmap.model.answers import Candidate, Entry, Translation
+from lnmap.model.folder import load, save
+from lnmap.model.model import Model
+
+__all__ = ["Candidate", "Entry", "Model", "Translation", "load", "save"]

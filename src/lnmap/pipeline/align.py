@@ -1,0 +1,226 @@
+"""The one place that knows every stage: read, choose the seed, train, and hand back a model."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from lnmap.embeddings import Embeddings
+from lnmap.errors import InputError, OptionError, TrainingError
+from lnmap.io import read, read_lexicon
+from lnmap.io.atomic import locked
+from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
+from lnmap.methods import DEFAULT_METHOD, make_method
+from lnmap.methods.base import Checkpoint, Method, Run, require_finite
+from lnmap.model import folder as model_folder
+from lnmap.model.folder import FolderCheckpoint
+from lnmap.model.model import Model, Side, as_tensor, pick_device
+from lnmap.model.subwords import is_subword_source
+from lnmap.pipeline.calibrate import calibrate as hold_out_and_fit
+from lnmap.progress import Progress, Silent
+from lnmap.retrieve import MEMORY
+from lnmap.version import __version__
+
+__all__ = ["Pairs", "align", "pick_device", "seed_pairs"]
+
+_SMALLEST, _LARGEST = 1e-15, 1e15
+Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
+
+
+def align(
+    source: Any,
+    target: Any,
+    pairs: Pairs = None,
+    *,
+    method: str | Method = DEFAULT_METHOD,
+    profile: str | None = None,
+    options: dict[str, Any] | None = None,
+    take: str | None = None,
+    policy: str = "muse",
+    limit: int | None = None,
+    seed: int = 0,
+    device: str | torch.device = "auto",
+    one_way: bool = False,
+    calibrate: bool = False,
+    out: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool | None = None,
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+) -> Model:
+    """Learn to translate between two languages.
+
+    :param source: vectors of the source language: a path, `Embeddings`, gensim KeyedVectors or (words, array).
+    :param target: vectors of the target language, likewise.
+    :param pairs: seed dictionary: a path, a `Lexicon` or word pairs; 'identical' or 'numerals' need no dictionary.
+    :param method: name of a system (`lnmap.METHODS`) or a built one; `profile` and `options` change its settings.
+    :param take: seed rule such as '1k-unique'; everything by default.
+    :param policy: how vector files are read, 'muse' or 'vecmap'; `Embeddings` have been read and are taken as they are.
+    :param limit: keep this many of the most frequent words.
+    :param one_way: train only source to target where a system trains each direction for itself.
+    :param calibrate: train a second time without a fifth of the seed's words, to learn how far answers can be trusted
+        (`model.confidence`).
+    :param out: folder for the model; an interrupted run left there is continued when it is the same run.
+    :param checkpoint: instead of `out`: folder for the state of the run alone, from which an interrupted one is
+        continued; no model is saved, and the caller removes the folder when it has what it wanted.
+    :param resume: True insists on continuing, False starts over, None continues if there is something to continue.
+    """
+    progress = progress or Silent()
+    started = time.perf_counter()
+    system = method if isinstance(method, Method) else make_method(method, profile, options)
+    given_sides: dict[Side, Any] = {"source": source, "target": target}
+    source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
+    given = given_pairs(pairs, source, target, system)
+    lexicon = given if pairs is None else given.take(take, source, target)
+    run = Run(seed, pick_device(device), one_way, memory, progress, words=(source.words, target.words))
+    with ExitStack() as stack:
+        folder = checkpoint if out is None else out
+        if folder is not None:
+            stack.enter_context(locked(Path(folder)))
+            run.checkpoint = _checkpoint(Path(folder), _key(system, source, target, lexicon, run), resume, progress)
+        elif resume:
+            raise OptionError("resume needs the output folder of the interrupted run; give it as out")
+        rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
+        x, y = as_tensor(source.vectors, run.device), as_tensor(target.vectors, run.device)
+        run.known = torch.as_tensor(given.rows(source, target), device=run.device)
+        with _computable(system):
+            alignment = system.fit(x, y, rows, run)
+            require_finite(system.name, **alignment.state()[1])
+            if calibrate and run.confidence is None:
+                run.confidence = hold_out_and_fit(system, x, y, rows, run, run.known)
+        info = _info(system, profile, source, target, run, time.perf_counter() - started)
+        model = Model(source, target, alignment, lexicon, info, run.log, run.device, memory, progress)
+        model.confidence = run.confidence
+        for side, vectors in given_sides.items():
+            if is_subword_source(vectors):
+                model.use_subwords(side, vectors)
+        if out is not None:
+            model_folder.write(model, Path(out))
+            if isinstance(run.checkpoint, FolderCheckpoint):
+                run.checkpoint.clear()
+    return model
+
+
+@contextmanager
+def _computable(method: Method) -> Iterator[None]:
+    """Say in words that a decomposition did not converge, whichever method asked for it."""
+    try:
+        yield
+    except torch.linalg.LinAlgError as error:  # type: ignore[attr-defined]
+        reason = " ".join(str(error).split())
+        raise TrainingError(
+            f"{method.name} cannot compute with these vectors ({reason}); look for vectors that are zero or all alike, "
+            "or try --set normalize=unit"
+        ) from error
+
+
+def _vectors(source: Any, policy: str, limit: int | None, progress: Progress) -> Embeddings:
+    if isinstance(source, Embeddings):
+        found = source.head(limit)
+    else:
+        found = read(source, policy=policy, limit=limit, progress=progress)
+    _check_scale(found)
+    return found
+
+
+def _check_scale(found: Embeddings) -> None:
+    """Refuse values whose squares float32 cannot hold: lengths and products of such vectors are all nothing."""
+    largest = max(float(found.vectors.max()), -float(found.vectors.min()))
+    if not _SMALLEST <= largest <= _LARGEST:
+        wrong = f"the largest value is {largest:.3g}" if largest else "all values are zero"
+        where = found.origin.get("path") or f"the vocabulary of {found.words[0]!r}"
+        raise InputError(
+            f"{where} cannot be aligned: {wrong}, expected is one from {_SMALLEST:g} to {_LARGEST:g}; scale the vectors"
+        )
+
+
+def seed_pairs(
+    pairs: Pairs, take: str | None, source: Embeddings, target: Embeddings, method: Method | None = None
+) -> Lexicon:
+    """Turn what the user gave into seed pairs whose words are all known."""
+    given = given_pairs(pairs, source, target, method)
+    return given if pairs is None else given.take(take, source, target)
+
+
+def given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: Method | None = None) -> Lexicon:
+    """Turn what the user gave into pairs, before any rule chooses among them."""
+    if pairs is None:
+        if method is not None and (method.supervision == "none" or not method.needs_pairs):
+            return Lexicon([])
+        name = method.name if method is not None else "this method"
+        raise InputError(
+            f"{name} learns from seed pairs and got none; give a dictionary with --pairs, "
+            "or --pairs identical to start from words spelt alike"
+        )
+    if isinstance(pairs, str) and pairs in SEEDS_WITHOUT_DICTIONARY:
+        return SEEDS_WITHOUT_DICTIONARY[pairs](source, target)
+    if isinstance(pairs, str | Path):
+        return read_lexicon(pairs)
+    return pairs if isinstance(pairs, Lexicon) else Lexicon.from_pairs(pairs)
+
+
+def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) -> Checkpoint:
+    """Open the run's checkpoint and say what becomes of one that is there already."""
+    checkpoint = FolderCheckpoint(out, key)
+    owner = checkpoint.owner()
+    if resume and owner != key:
+        found = "belongs to other data, pairs, options or seed" if owner else "is missing or cannot be read"
+        raise InputError(f"cannot resume in {out}: the checkpoint there {found}; run without --resume to start over")
+    if resume is False or (owner and owner != key):
+        if owner and owner != key:
+            progress.note(f"the unfinished run in {out} belongs to other data or options; starting over")
+        checkpoint.clear()
+    elif owner:
+        progress.note(f"continuing the unfinished run in {out}")
+    return checkpoint
+
+
+def _key(method: Method, source: Embeddings, target: Embeddings, pairs: Lexicon, run: Run) -> str:
+    """Hash of everything that determines a run's result."""
+    parts = (
+        __version__,
+        method.name,
+        sorted(asdict(method.options).items()),
+        source.fingerprint,
+        target.fingerprint,
+        list(pairs),
+        run.seed,
+        run.one_way,
+        run.device.type,
+    )
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _info(
+    method: Method, profile: str | None, source: Embeddings, target: Embeddings, run: Run, seconds: float
+) -> dict[str, Any]:
+    sides = {"source": source, "target": target}
+    return {
+        "method": method.name,
+        "profile": profile,
+        "options": asdict(method.options),
+        "seed": run.seed,
+        "one_way": run.one_way,
+        "device": str(run.device),
+        "seconds": round(seconds, 2),
+        "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "versions": {
+            "lnmap": __version__,
+            "python": platform.python_version(),
+            "torch": str(torch.__version__),
+            "numpy": np.__version__,
+        },
+        "data": {
+            name: {"words": len(e), "dim": e.dim, "fingerprint": e.fingerprint, "origin": dict(e.origin)}
+            for name, e in sides.items()
+        },
+    }

@@ -1,0 +1,146 @@
+"""The documentation: links lead somewhere, every method and command has its place, the notebook runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.main import get_command
+
+import lnmap
+from lnmap.cli import app
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+LATER = {"data.md", "reproduce.md", "serve.md"}  # in the navigation, wherever they exist
+
+
+def prose(page: Path) -> str:
+    """Give a page without its blocks of code."""
+    return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """Give the anchors that the headings of a page get."""
+    found = set()
+    for title in re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE):
+        plain = re.sub(r"[^\w\s-]", "", title.replace("`", "")).strip().lower()
+        found.add(re.sub(r"[-\s]+", "-", plain))
+    return found
+
+
+def broken_links(page: Path) -> list[str]:
+    wrong = []
+    for link in LINK.findall(prose(page)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            wrong.append(link)
+    return wrong
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", ROOT / "benchmarks/README.md", *PAGES], ids=lambda page: page.name
+)
+def test_links_lead_somewhere(page):
+    assert broken_links(page) == []
+
+
+def test_broken_links_are_found(tmp_path):
+    (tmp_path / "other.md").write_text("# A title, with `code`\n", encoding="utf-8")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[a](other.md#a-title-with-code) [b](none.md) [c](other.md#no) [d](#here)\n# Here\n", encoding="utf-8"
+    )
+    assert broken_links(page) == ["none.md", "other.md#no"]
+
+
+def script(name: str):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"scripts/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def pages_of(nav: list) -> set[str]:
+    found = set()
+    for entry in nav:
+        (value,) = entry.values()
+        found |= pages_of(value) if isinstance(value, list) else {value}
+    return found
+
+
+def test_every_page_is_in_the_navigation():
+    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    named = pages_of(config["nav"])
+    here = {page.name for page in PAGES}
+    assert here <= named
+    assert named - here <= LATER
+    assert pages_of(script("docs_hooks").present(config["nav"], DOCS)) == here
+    assert config["theme"]["font"] is False
+
+
+def test_site_builds_without_warnings(tmp_path):
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("material")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    home = (tmp_path / "site/index.html").read_text(encoding="utf-8")
+    fetched = re.findall(r'(?:src|href)="(?:https?:)?//[^"]*\.(?:js|css|woff2?)[^"]*"', home)
+    assert fetched == [], "the pages must work without the net"
+
+
+def test_every_method_has_its_section():
+    text = (DOCS / "methods.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (\S+)\n\n\*(.*?)\*", text, re.MULTILINE | re.DOTALL))
+    for name, method in lnmap.METHODS.items():
+        assert name in sections, f"docs/methods.md needs a section on {name}"
+        said = " ".join(sections[name].split())
+        assert said == f"{method.title}. {method.citation}."
+
+
+def test_every_command_is_documented():
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    for name in get_command(app).commands:
+        assert f"`lnmap {name}" in text, f"docs/command-line.md does not name {name}"
+
+
+def test_api_page_is_fresh():
+    found = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert found == script("api_reference").page(), "run: python scripts/api_reference.py"
+    for name in lnmap.__all__:
+        if name not in ("METHODS", "__version__"):
+            assert f"### lnmap.{name}" in found
+
+
+def test_notebook_runs_from_top_to_bottom():
+    """Every cell is run; what it prints is what stands in the notebook, but for the last digits of other machines."""
+    notebook = json.loads((DOCS / "tutorial.ipynb").read_text(encoding="utf-8"))
+    kept = [cell.get("outputs") for cell in notebook["cells"]]
+    script("notebook").run(notebook)
+    now = [cell.get("outputs") for cell in notebook["cells"]]
+    assert sum(bool(outputs) for outputs in now) > 5
+
+    def without_digits(outputs: list) -> str:
+        return re.sub(r"\d+", "#", json.dumps(outputs))
+
+    assert without_digits(now) == without_digits(kept), "run: python scripts/notebook.py"
+
+
+def test_figures_are_generated():
+    drawing = script("figures")
+    text = drawing.plot([("a & b", [0, 100], [0, 50])], [(0, "0")], "x", "y", (0, 100), (0, 100))
+    assert text.count("<circle") == 2
+    used = {link for page in PAGES for link in LINK.findall(prose(page)) if link.startswith("images/")}
+    assert used == {f"images/{path.name}" for path in (DOCS / "images").iterdir()}

@@ -1,0 +1,160 @@
+"""What a table consists of, and what a result is found again by."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from lnmap import METHODS
+from lnmap.errors import InputError, LnmapError, OptionError
+from lnmap.experiments import Trial, make_plan
+from lnmap.experiments.data import OwnData
+from lnmap.experiments.estimate import expected_seconds
+from lnmap.experiments.overview import duration, overview
+from lnmap.experiments.paper import load_table
+from lnmap.experiments.records import MEASURE
+from lnmap.experiments.store import key_of
+
+CONTENT = {"source": "a", "target": "b", "train": "c", "test": "d"}
+TRIAL = Trial("table2", "lnmap", "LNMap", "en-es", "en-es", "1k-unique", "lnmap", "paper", {"reconstruction": 0.5})
+
+
+def trained(trials):
+    return [trial for trial in trials if trial.method != MEASURE]
+
+
+@pytest.mark.parametrize("table", ["table1", "table2", "table3", "table4"])
+def test_every_cell_of_the_paper_is_planned_once(table):
+    paper, trials = load_table(table), trained(make_plan(table, seeds=1))
+    wanted = {(c.take, c.system, c.direction, c.published, c.method, c.profile, str(c.options)) for c in paper.cells}
+    found = [(t.take, t.system, t.direction, t.published, t.method, t.profile, str(t.options)) for t in trials]
+    assert len(found) == len(paper.cells)
+    assert set(found) == wanted
+
+
+def test_seeds_only_where_they_matter():
+    trials = trained(make_plan("open", pairs=["en-fr"], takes=["1k-unique"], seeds=4))
+    seeds = {name: {t.seed for t in trials if t.system == name} for name in METHODS}
+    assert seeds["lnmap"] == {0, 1, 2, 3}
+    assert seeds["procrustes"] == seeds["muse"] == seeds["geomm"] == {0}
+
+
+def test_open_has_every_method_of_the_registry():
+    trials = trained(make_plan("open", seeds=1))
+    assert {trial.method for trial in trials} == set(METHODS)
+    assert {trial.take for trial in trials if METHODS[trial.method].supervision == "none"} == {"none"}
+    assert {trial.take for trial in trials if METHODS[trial.method].supervision != "none"} == {"1k-unique", "5k-unique"}
+
+
+def test_pairs_come_in_both_directions_and_one_after_the_other():
+    trials = make_plan("table1", pairs=["en-fi", "en-ms"], systems=["muse"], takes=["1k-unique"])
+    assert [t.direction for t in trained(trials)] == ["en-fi", "fi-en", "en-ms", "ms-en"]
+    assert [t.direction for t in trials if t.method == MEASURE] == ["en-fi", "en-ms"]
+    one_way = make_plan("table1", pairs=["fi-en"], systems=["muse"], takes=["1k-unique"], one_way=True)
+    assert {t.direction for t in one_way} == {"fi-en"}
+
+
+def test_systems_are_named_by_row_or_by_method():
+    assert {t.system for t in trained(make_plan("table1", systems=["lnmap"]))} == {"lnmap"}
+    assert {t.system for t in trained(make_plan("table4", systems=["linear-mapper"]))} == {"linear-mapper"}
+    assert {t.system for t in trained(make_plan("table3", systems=["rcsls", "muse"]))} == {"rcsls", "muse"}
+
+
+def test_take_leaves_systems_without_a_seed_alone():
+    trials = trained(make_plan("table2", takes=["5k-all"]))
+    assert {t.take for t in trials} == {"5k-all", "none"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        ({"table": "table9"}, "choose from table1, table2, table3, table4, open, own"),
+        ({"table": "table1", "pairs": ["en-xx"]}, "it has en-ms, ms-en"),
+        ({"table": "table1", "systems": ["magic"]}, "it has artetxe2018acl, muse-unsup"),
+        ({"table": "table1", "takes": ["2k-unique"]}, "it has none, 1k-unique, 5k-unique, 5k-all"),
+        ({"table": "open", "takes": ["many"]}, "unknown seed rule 'many'"),
+        ({"table": "open", "seeds": 0}, "give 1 or more"),
+    ],
+)
+def test_bad_input_is_told_what_there_is(arguments, what):
+    with pytest.raises(OptionError, match=what):
+        make_plan(**arguments)
+
+
+def test_key_is_the_same_in_another_process():
+    program = (
+        "from lnmap.experiments.store import key_of; from lnmap.experiments import Trial; import json, sys;"
+        "print(key_of(Trial(**json.loads(sys.argv[1])), json.loads(sys.argv[2]), 'cpu'))"
+    )
+    arguments = [json.dumps(TRIAL.to_dict()), json.dumps(dict(reversed(CONTENT.items())))]
+    found = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == key_of(TRIAL, CONTENT, "cpu")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"seed": 1},
+        {"take": "5k-unique"},
+        {"method": "lnmap", "profile": "release"},
+        {"options": {"reconstruction": 0.25}},
+        {"method": "muse", "profile": None, "options": {}},
+    ],
+)
+def test_key_tells_trials_apart(other):
+    assert key_of(replace(TRIAL, **other), CONTENT, "cpu") != key_of(TRIAL, CONTENT, "cpu")
+
+
+def test_key_tells_data_and_devices_apart():
+    keys = {key_of(TRIAL, {**CONTENT, role: "x"}, "cpu") for role in CONTENT}
+    assert len(keys | {key_of(TRIAL, CONTENT, "cpu"), key_of(TRIAL, CONTENT, "cuda")}) == 6
+
+
+def test_tables_share_what_they_have_in_common():
+    written_out = {**TRIAL.options, "mapper": "nonlinear"}  # the default, spelt out
+    same = replace(TRIAL, table="table4", system="other", label="other", published=1.0, options=written_out)
+    assert key_of(same, CONTENT, "cpu") == key_of(TRIAL, CONTENT, "cpu")
+
+
+def test_overview_needs_no_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("LNMAP_DATA", str(tmp_path / "nothing"))
+    trials = make_plan("table1", pairs=["en-fi"], systems=["muse", "lnmap"], seeds=2)
+    found = overview(trials, None, tmp_path / "out")
+    assert len(found.rows()) == len(trials)
+    assert {line.state for line in found.lines} == {"no data"}
+    assert {line.data for line in found.lines if line.trial.direction == "fi-en"} == {
+        "wiki.fi.vec, wiki.en.vec, fi-en.0-5000.txt, fi-en.5000-6500.txt"
+    }
+    assert "lnmap data get muse --pairs en-fi" in found.summary(None)
+
+
+def test_time_grows_with_the_vocabulary():
+    small, large = (Trial(table, "muse", "", "en-fi", "en-fi", "1k-unique", "muse") for table in ("open", "table1"))
+    assert expected_seconds(large) > 10 * expected_seconds(small) > 100
+    assert [duration(s) for s in (None, 5, 300, 90_000)] == ["?", "5 s", "5 min", "25 h"]
+
+
+@pytest.mark.parametrize("table", ["table1", "table2", "table3", "table4"])
+def test_every_trial_of_the_paper_has_a_time(table):
+    assert all(expected_seconds(trial) for trial in make_plan(table, seeds=1))
+
+
+def test_own_data_are_found_by_their_names(tmp_path):
+    for name in ("wiki.en.vec", "cc.fi.300.vec.gz", "et.txt", "notes.txt", "deep/en-fi.0-5000.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    with pytest.raises(InputError, match=r"has no complete pair.*found et, en, fi|found .*en-fi\.train"):
+        OwnData(tmp_path)
+    for name in ("deep/en-fi.5000-6500.txt", "fi-et.train.tsv", "fi-et.test.tsv"):
+        (tmp_path / name).write_text("")
+    own = OwnData(tmp_path)
+    assert own.pairs == ["en-fi", "fi-et"]
+    assert own.files("en-fi").target.name == "cc.fi.300.vec.gz"
+    with pytest.raises(InputError, match=r"has no dictionary fi-en\.train\.txt; it has en-fi, fi-et"):
+        own.files("fi-en")
+    with pytest.raises(LnmapError, match="has no vectors of xx"):
+        own.files("en-xx")

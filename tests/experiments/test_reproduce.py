@@ -1,0 +1,299 @@
+"""The runner on real data: what is kept, what is done again, and what is said about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lnmap.cli import main
+from lnmap.embeddings import Embeddings
+from lnmap.errors import OutputError, TrainingError
+from lnmap.experiments import Results, Settings, make_plan, run
+from lnmap.experiments.data import OwnData
+from lnmap.experiments.local import LocalCrew
+from lnmap.experiments.records import Order
+from lnmap.experiments.schedule import Conductor, Event
+from lnmap.experiments.task import Worker
+from lnmap.io import save_store, write_lexicon
+from lnmap.io.atomic import locked
+from lnmap.progress import Silent
+
+WORDS = 1000
+
+
+class InProcess:
+    """A crew of one that works in this process; trials named in `deadly` cost it its life."""
+
+    size = 1
+
+    def __init__(self, worker: Worker, deadly: str = "") -> None:
+        self.worker, self.deadly, self.events, self.deaths = worker, deadly, [], 0
+
+    def hire(self):
+        self.events.append(Event("one", "ready"))
+        return "one"
+
+    def give(self, worker, order: Order):
+        if self.deadly and order.trial.method == self.deadly:
+            self.deaths += 1
+            self.events.append(Event("one", "lost", reason="SIGKILL"))
+        else:
+            self.events.append(Event("one", "done", self.worker.perform(order)))
+
+    def wait(self, seconds):
+        events, self.events = self.events, []
+        return events
+
+    def dismiss(self, worker):
+        pass
+
+    def close(self):
+        pass
+
+
+@pytest.fixture(scope="module")
+def data(pair, tmp_path_factory) -> Path:
+    """The bundled pair, cut, as files of a user's own."""
+    folder = tmp_path_factory.mktemp("data")
+    for name, side in (("en", pair.source), ("fr", pair.target)):
+        save_store(Embeddings.from_arrays(side.words[:WORDS], side.vectors[:WORDS, :60]), folder / name)
+    for part, pairs in (("train", pair.train), ("test", pair.test)):
+        write_lexicon(folder / f"en-fr.{part}.txt", pairs)
+        write_lexicon(folder / f"fr-en.{part}.txt", pairs.reversed())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def plan(data):
+    return make_plan("own", systems=["procrustes", "geomm"], takes=["200-unique"], own_pairs=OwnData(data).pairs)
+
+
+@pytest.fixture(scope="module")
+def finished(data, plan, tmp_path_factory):
+    """A folder in which everything has been run once."""
+    out = tmp_path_factory.mktemp("out")
+    outcome = run(plan, Settings(out, jobs=2, own=OwnData(data), device="cpu"), Silent())
+    return out, outcome
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Work in this process: starting one takes longer than these trials."""
+    monkeypatch.setattr("lnmap.experiments.runner.make_crew", lambda *_: InProcess(Worker()))
+
+
+def state(out: Path) -> dict[str, tuple[int, bytes]]:
+    return {p.name: (p.stat().st_mtime_ns, p.read_bytes()) for p in sorted((out / "results").iterdir())}
+
+
+def test_every_trial_has_one_file(finished, plan):
+    out, outcome = finished
+    assert outcome.ran == len(plan) == len(state(out)) == 5
+    assert not outcome.failed
+    assert not list((out / "work").glob("*/*"))
+
+
+def test_numbers_are_those_of_align(finished, data):
+    import lnmap
+
+    out, _ = finished
+    model = lnmap.align(
+        data / "en", data / "fr", data / "en-fr.train.txt", method="procrustes", take="200-unique", device="cpu"
+    )
+    expected = model.evaluate(lnmap.read_lexicon(data / "en-fr.test.txt")).to_dict()
+    (path,) = (out / "results").glob("en-fr.procrustes.*")
+    assert json.loads(path.read_text())["scores"] == expected
+
+
+def test_finished_trials_are_not_done_again(finished, data, plan):
+    out, _ = finished
+    before = state(out)
+    outcome = run(plan, Settings(out, jobs=1, own=OwnData(data), device="cpu"), Silent())
+    assert outcome.ran == 0
+    assert len(outcome.results) == len(plan)
+    assert state(out) == before
+
+
+@pytest.mark.parametrize("damage", ["cut", "digit", "foreign", "binary"])
+def test_broken_result_is_set_aside_and_done_again(finished, data, plan, damage, here):
+    out, _ = finished
+    path = next((out / "results").glob("fr-en.geomm.*.json"))
+    good = path.read_text()
+    score = json.loads(good)["scores"]["p@1"]
+    bad = {
+        "cut": good[: len(good) // 2],
+        "digit": good.replace(f'"p@1": {score}', '"p@1": 99.9', 1),
+        "foreign": '{"format": "something else"}',
+        "binary": "\0\1\2",
+    }[damage]
+    assert bad != good
+    path.write_text(bad)
+    progress = Silent()
+    outcome = run(plan, Settings(out, jobs=1, own=OwnData(data), device="cpu"), progress)
+    assert outcome.ran == 1
+    assert json.loads(path.read_text())["scores"]["p@1"] == score
+    assert path.with_name(f"{path.name}.bad").read_text() == bad
+    assert any("set aside" in note for note in progress.notes)
+    path.with_name(f"{path.name}.bad").unlink()
+
+
+def test_other_data_are_other_trials(finished, data, plan, tmp_path, here):
+    out, _ = finished
+    changed = tmp_path / "data"
+    changed.mkdir()
+    for path in data.iterdir():
+        (changed / path.name).symlink_to(path)
+    (changed / "en-fr.test.txt").unlink()
+    lines = (data / "en-fr.test.txt").read_text().splitlines()
+    (changed / "en-fr.test.txt").write_text("\n".join(lines[:-1]) + "\n")
+    forward = [trial for trial in plan if trial.direction == "en-fr" and trial.method == "procrustes"]
+    before = state(out)
+    outcome = run(forward, Settings(out, jobs=1, own=OwnData(changed), device="cpu"), Silent())
+    assert outcome.ran == 1
+    new = set(state(out)) - set(before)
+    assert len(new) == 1
+    (out / "results" / new.pop()).unlink()
+
+
+class Failing(Worker):
+    """A worker whose geomm never works out."""
+
+    def _train(self, order, progress):
+        if order.trial.method == "geomm":
+            raise TrainingError("geomm diverged")
+        return super()._train(order, progress)
+
+
+@pytest.mark.parametrize("cause", ["fails", "kills"])
+def test_failed_trial_is_a_result_and_the_rest_goes_on(data, plan, tmp_path, monkeypatch, cause):
+    crew = InProcess(Failing()) if cause == "fails" else InProcess(Worker(), "geomm")
+    monkeypatch.setattr("lnmap.experiments.runner.make_crew", lambda *_: crew)
+    settings = Settings(tmp_path, own=OwnData(data), device="cpu")
+    outcome = run(plan, settings, Silent())
+    assert outcome.ran == len(plan)
+    assert {result["trial"]["method"] for result in outcome.failed} == {"geomm"}
+    assert len(outcome.failed) == 2
+    again = run(plan, settings, Silent())
+    if cause == "fails":
+        assert outcome.failed[0]["reason"] == "geomm diverged"
+        assert "scores" not in outcome.failed[0]
+        assert again.ran == 0
+        assert run(plan, Settings(tmp_path, own=OwnData(data), device="cpu", retry=True), Silent()).ran == 2
+    else:  # three workers died over each: that may be the machine's fault, so the next command tries again
+        assert "3 workers were lost over it" in outcome.failed[0]["reason"]
+        assert crew.deaths == 12
+        assert again.ran == 2
+
+
+def test_workers_that_cannot_start_end_the_run(plan):
+    class Stillborn(InProcess):
+        def hire(self):
+            self.events.append(Event("one", "lost", reason="exit code 1"))
+            return "one"
+
+    order = Order("k", plan[0], {"source": "a", "target": "b"}, {}, None, "muse", "cpu", "")
+    conductor = Conductor(Stillborn(Worker()), [order], print, print, print)
+    with pytest.raises(TrainingError, match="cannot be started: exit code 1"):
+        conductor.run()
+
+
+def test_dead_process_is_noticed():
+    crew = LocalCrew(1, 1)
+    try:
+        worker = crew.hire()
+        assert [event.kind for event in wait_for(crew)] == ["ready"]
+        os.kill(worker, signal.SIGKILL)
+        (event,) = wait_for(crew)
+        assert (event.kind, event.reason[:7]) == ("lost", "SIGKILL")
+    finally:
+        crew.close()
+
+
+def wait_for(crew: LocalCrew) -> list[Event]:
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        if events := crew.wait(1.0):
+            return events
+    raise AssertionError("nothing happened")
+
+
+def test_second_command_in_the_same_folder_is_refused(data, plan, tmp_path):
+    with locked(tmp_path), pytest.raises(OutputError, match="being written by another run"):
+        run(plan, Settings(tmp_path, own=OwnData(data), device="cpu"), Silent())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_killed_command_is_continued(data, tmp_path):
+    """SIGKILL in the middle of a run: what was finished stays, the run under way goes on from its checkpoint."""
+    out = tmp_path / "out"
+    arguments = ["reproduce", "own", "--data", str(data), "--systems", "procrustes,lnmap", "--take", "200-unique"]
+    arguments += ["--pairs", "en-fr", "--one-way", "--seeds", "1", "--jobs", "1", "--device", "cpu", "--out", str(out)]
+    program = [sys.executable, "-c", "import sys; from lnmap.cli import main; sys.exit(main())", *arguments]
+    process = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    first = wait_for_file(out, "results/*.isometry.*.json", process)
+    wait_for_file(out, "work/*/checkpoint.safetensors", process)
+    process.kill()
+    process.communicate()
+    before = first.stat().st_mtime_ns, first.read_bytes()
+    assert not list(out.glob("results/*.lnmap.*"))
+    done = subprocess.run([*program, "--json"], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert found["run"]["kept"] >= 1
+    assert (first.stat().st_mtime_ns, first.read_bytes()) == before
+    (path,) = out.glob("results/*.lnmap.*.json")
+    result = json.loads(path.read_text())
+    assert result["resumed"]
+    assert result["notes"][0].startswith("continuing the unfinished run")
+    assert not list((out / "work").iterdir())
+
+
+def wait_for_file(out: Path, pattern: str, process: subprocess.Popen) -> Path:
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        if found := next(out.glob(pattern), None):
+            return found
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+    raise AssertionError(f"{pattern} did not come")
+
+
+def test_plan_is_kept_beside_the_results(finished, plan):
+    out, _ = finished
+    assert [trial for trial, _ in Results(out).plan()["own"]] == plan
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["own"], "name their folder with --data DIR"),
+        (["table1", "--limit", "5"], "--limit goes with --data"),
+        (["open", "--engine", "abacus"], "choose from local, ray"),
+        (["open", "--jobs", "0", "--no-get"], "is missing; fetch it with|--jobs 0"),
+        (["table1", "--pairs", "en-fi"], "fetch it with: lnmap data get muse --pairs en-fi"),
+        (["own", "--data", "nowhere"], "there is no data folder nowhere"),
+    ],
+)
+def test_bad_command_is_one_clear_line(arguments, what, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LNMAP_DATA", str(tmp_path / "data"))
+    assert main(["reproduce", *arguments]) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()[-1:]
+    assert re.search(what, line), line
+
+
+def test_dry_run_runs_nothing(data, tmp_path, capsys):
+    out = tmp_path / "out"
+    arguments = ["reproduce", "own", "--data", str(data), "--out", str(out), "--dry-run", "--json"]
+    assert main(arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["runs"]) > 50
+    assert {one["state"] for one in found["runs"]} == {"to do"}
+    assert not out.exists()

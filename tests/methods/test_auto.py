@@ -1,0 +1,203 @@
+"""The default method: what it chooses, on what grounds, and what it does where there is little to go by."""
+
+import numpy as np
+import pytest
+import torch
+
+import lnmap
+from lnmap.datasets import bundled_pair
+from lnmap.errors import TrainingError
+from lnmap.lexicon import Lexicon
+from lnmap.methods import make_method
+from lnmap.methods.auto.choose import Candidate, Choice, choose
+from lnmap.methods.base import Run
+from lnmap.methods.ensemble import EnsembleAlignment
+from lnmap.model.folder import FolderCheckpoint
+from lnmap.spelling import COLUMNS, Spelling, fold
+
+FAST = {"iterations": 3, "trial_iterations": 3, "queries": 2000}
+WORDS = 2000
+
+
+@pytest.fixture(scope="module")
+def small():
+    """The bundled pair cut to its most frequent words, and word pairs to train and to test on."""
+    torch.set_num_threads(1)
+    pair = bundled_pair()
+    source, target = pair.source.head(WORDS), pair.target.head(WORDS)
+    return source, target, pair.train.take("500-unique", source, target), pair.test
+
+
+@pytest.fixture(scope="module")
+def model(small):
+    source, target, train, _ = small
+    return lnmap.align(source, target, train, options=FAST, device="cpu")
+
+
+class TestSpelling:
+    @pytest.mark.parametrize(
+        ("word", "folded"),
+        [("Éthnographie", "ethnographie"), ("москва", "moskva"), ("コンピュータ", "konpiyuta"), ("αθήνα", "athina")],
+    )
+    def test_words_are_compared_without_accents_in_latin_letters(self, word, folded):
+        assert fold(word) == folded
+
+    def test_cognates_are_near_and_other_words_are_not(self):
+        words = ["university", "house", "london", "hospital"], ["université", "maison", "london", "hôpital"]
+        spelling = Spelling.of(*words)
+        cosines = spelling.columns(0, words[0]) @ spelling.columns(1, words[1]).T
+        assert cosines.argmax(dim=1)[[0, 2, 3]].tolist() == [0, 2, 3]
+        assert float(cosines[2, 2]) == pytest.approx(1, abs=0.05)  # how rare an n-gram is differs
+        assert abs(float(cosines[1, 1])) < 0.3
+
+    def test_length_is_the_square_root_of_the_weight(self):
+        spelling = Spelling.of(["one", "two"], ["un", "deux"], weight=0.3)
+        assert spelling.columns(0, ["one", "never seen"]).norm(dim=1).tolist() == pytest.approx([0.3**0.5] * 2)
+
+    def test_odd_words_and_none(self):
+        spelling = Spelling.of(["a", "", "\ud83d"], ["b"])
+        assert spelling.columns(0, ["", "\udc80", "🙂", "a" * 5000]).shape == (4, COLUMNS)
+        assert spelling.columns(1, []).shape == (0, COLUMNS)
+
+    def test_tells_only_where_translations_are_spelt_alike(self):
+        words = [f"{a}{b}{c}o" for a in "bdfkm" for b in "aeiou" for c in "lnrst"]
+        other = [word[::-1].upper() for word in words]
+        pairs = torch.arange(len(words)).repeat(2, 1).T
+        assert Spelling.of(words, words).tells(words, words, pairs)
+        assert not Spelling.of(words, other).tells(words, other, pairs.roll(7, dims=0) * torch.tensor([1, 0]))
+
+    def test_comes_back_from_its_state(self):
+        spelling = Spelling.of(["one", "two"], ["un", "deux"], weight=0.3)
+        again = Spelling.from_state(*spelling.state())
+        assert torch.equal(again.columns(1, ["deux"]), spelling.columns(1, ["deux"]))
+
+
+class TestChoice:
+    def candidates(self, good, n=120, noise=0.05):
+        """Two systems: one in which `good` of the words find each other, one in which none does; and spelling."""
+        torch.manual_seed(0)
+        x = torch.nn.functional.normalize(torch.randn(n, 30), dim=1)
+        y = torch.nn.functional.normalize(x + noise * torch.randn(n, 30), dim=1)
+        y[int(good * n) :] = torch.nn.functional.normalize(torch.randn(n - int(good * n), 30), dim=1)
+        return Candidate("lnmap", x, y), Candidate("geomm", torch.randn(n, 30), torch.randn(n, 30)), x
+
+    def test_takes_the_system_that_finds_the_words(self):
+        one, other, _ = self.candidates(0.8)
+        pairs = torch.arange(120).repeat(2, 1).T.contiguous()
+        run = Run()
+        found = choose([one, other], pairs, pairs, run)
+        assert found.members == ("lnmap",)
+        assert found.found == pytest.approx(80, abs=3)
+        assert [row["systems"] for row in run.log] == ["lnmap", "lnmap + geomm"]
+
+    def test_spelling_takes_part_only_where_it_helps(self):
+        one, _, x = self.candidates(0.9, noise=0.25)
+        pairs = torch.arange(120).repeat(2, 1).T.contiguous()
+        helpful = Candidate("spelling", x, x)
+        wrong = Candidate("spelling", x, x.roll(1, dims=0))
+        assert choose([one, helpful], pairs, pairs, Run()).spelling >= 0.3
+        assert choose([one, wrong], pairs, pairs, Run()).spelling < 0.3
+
+    def test_weights_and_space(self):
+        one, other, x = self.candidates(0.5)
+        parts = [one, other, Candidate("spelling", x, x)]
+        choice = Choice(("lnmap", "geomm"), 0.3, None)
+        assert choice.weights(parts) == [0.5, 0.5, 0.3]
+        assert choice.space(parts, Run()).source.shape == (120, 90)
+        assert Choice(("lnmap",), 0.0, None).space(parts, Run()).source.shape == (120, 30)
+
+
+def test_better_than_its_parts(model, small):
+    source, target, train, test = small
+    alone = lnmap.align(source, target, train, method="procrustes", device="cpu")
+    for reverse in (False, True):
+        gold = test.reversed() if reverse else test
+        assert model.evaluate(gold, reverse).precision(1) > alone.evaluate(gold, reverse).precision(1) + 3
+    assert isinstance(model.alignment, EnsembleAlignment)
+    assert model.alignment.spelling is not None
+
+
+def test_says_what_it_tried_and_knows_its_confidence(model):
+    rows = [row for row in model.log if row["stage"] == "choice"]
+    assert {row["spelling"] for row in rows} >= {0.0, 0.3}
+    assert all(0 <= row["found"] <= 100 for row in rows)
+    best = model.translate("university")[0].candidates[0]
+    assert best.confidence is not None
+    assert best.confidence > 0.5
+
+
+def test_saved_and_loaded(model, tmp_path):
+    model.save(tmp_path / "m")
+    again = lnmap.load(tmp_path / "m")
+    words = ["house", "music", "president"]
+    assert [t.words for t in again.translate(words)] == [t.words for t in model.translate(words)]
+    assert again.translate("maison", reverse=True)[0].words == model.translate("maison", reverse=True)[0].words
+
+
+def test_new_vectors_are_mapped_without_spelling(model):
+    vectors = np.asarray(model.source.vectors[:3])
+    bare, spelt = model.map(vectors), model.map(vectors, words=model.source.words[:3])
+    assert bare.shape == spelt.shape
+    assert not bare[:, -COLUMNS:].any()
+    assert torch.equal(bare[:, :-COLUMNS], spelt[:, :-COLUMNS])
+    assert model.nearest(vectors, k=1)
+
+
+def test_without_pairs_starts_from_words_spelt_alike(small):
+    source, target, _, test = small
+    found = lnmap.align(source, target, options=FAST, device="cpu")
+    assert found.evaluate(test).precision(1) > 50
+    assert found.confidence is None
+
+
+def test_with_few_pairs(small):
+    source, target, train, test = small
+    found = lnmap.align(source, target, Lexicon(list(train)[:25]), options=FAST, device="cpu")
+    assert found.evaluate(test).precision(1) > 50
+
+
+def test_wrong_pairs_are_refused(small):
+    source, target, train, _ = small
+    words = [t for _, t in train]
+    source, target = source.head(1000), target.head(1000)
+    wrong = Lexicon([(s, words[(i + 217) % len(words)]) for i, (s, _) in enumerate(train)])
+    with pytest.raises(TrainingError, match="nothing usable was learnt"):
+        lnmap.align(source, target, wrong, options=FAST | {"spelling": False}, device="cpu")
+
+
+class KilledError(Exception):
+    pass
+
+
+class Dying(FolderCheckpoint):
+    """Saves a number of times, then the process is gone."""
+
+    left = 0
+
+    def save(self, values, tensors):
+        if self.left == 0:
+            raise KilledError
+        self.left -= 1
+        super().save(values, tensors)
+
+
+@pytest.mark.parametrize("saves", [2, 8])  # in the trial, and after the choice
+def test_killed_run_ends_with_the_same_bits(small, tmp_path, saves):
+    source, target, train, _ = small
+    x, y = (torch.from_numpy(np.array(side.vectors[:1000])) for side in (source, target))
+    head = [side.head(1000) for side in (source, target)]
+    rows = torch.as_tensor(train.take("200-unique", *head).rows(*head))
+    method = make_method("auto", values=FAST | {"queries": 1000, "iterations": 2, "trial_iterations": 2})
+    words = head[0].words, head[1].words
+    whole = Run(words=words)
+    expected = method.fit(x, y, rows, whole)
+    killed = Dying(tmp_path / "run", "key")
+    killed.left = saves
+    with pytest.raises(KilledError):
+        method.fit(x, y, rows, Run(words=words, checkpoint=killed))
+    again = Run(words=words, checkpoint=FolderCheckpoint(tmp_path / "run", "key"))
+    found = method.fit(x, y, rows, again)
+    for name, tensor in expected.state()[1].items():
+        assert torch.equal(found.state()[1][name], tensor), name
+    assert again.confidence == whole.confidence
+    assert [row["stage"] for row in again.log] == [row["stage"] for row in whole.log]

@@ -1,0 +1,332 @@
+"""LNMap: its equations, its algorithm, its profiles, and what it reaches on real vectors."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+
+import pytest
+import torch
+
+import lnmap
+from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
+from lnmap.methods import make_method
+from lnmap.methods.base import Run
+from lnmap.methods.lnmap.losses import mapping_losses, ranking_loss, squared_error
+from lnmap.methods.lnmap.networks import Decoder, Encoder, Mapper, Networks
+from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
+from lnmap.methods.lnmap.train import Trainer, near_rotation
+from lnmap.model.folder import FolderCheckpoint
+from lnmap.progress import Silent
+
+SMALL = {"code": 60, "hidden": 64, "mapper_hidden": 64, "queries": 2000, "pool": 2000}
+
+
+def options(**values):
+    return LNMapOptions().with_values(SMALL | values)
+
+
+def numbers(module):
+    return sum(p.numel() for p in module.parameters())
+
+
+class TestNetworks:
+    def test_encoder_and_decoder_are_the_papers_equations(self):
+        torch.manual_seed(0)
+        spec = LNMapOptions(autoencoder="nonlinear")
+        encoder, decoder = Encoder(300, spec).eval(), Decoder(300, spec).eval()
+        x = torch.randn(5, 300)
+        theta, slope = encoder.layers, encoder.layers.phi.weight
+        phi = torch.nn.functional.prelu
+        h1 = phi(x @ theta.first.weight.T + theta.first.bias, slope)  # Eq. 1
+        h2 = phi(h1 @ theta.second.weight.T + theta.second.bias, slope)  # Eq. 2
+        z = h2 @ theta.last.weight.T + theta.last.bias  # Eq. 3
+        torch.testing.assert_close(encoder(x), z)
+        assert z.shape == (5, 350)
+        x_hat = decoder(z)
+        assert x_hat.shape == (5, 300)
+        assert x_hat.abs().max() <= 1  # Eq. 6: tanh
+        assert numbers(encoder) == 300 * 400 + 400 + 400 * 400 + 400 + 400 * 350 + 350 + 1  # one PReLU slope
+
+    def test_linear_autoencoder_is_one_layer_a_side_without_tanh(self):
+        spec = LNMapOptions(autoencoder="linear")
+        assert numbers(Encoder(300, spec)) == 300 * 350 + 350
+        assert Decoder(300, spec)(100 * torch.ones(1, 350)).abs().max() > 1
+
+    def test_mappers_start_as_the_identity(self):
+        spec = LNMapOptions(mapper="nonlinear")
+        mapper = Mapper(spec)
+        mapper.set_matrix(torch.eye(350))
+        z = 0.05 * torch.randn(4, 350)
+        torch.testing.assert_close(mapper(z), torch.tanh(z))
+        assert torch.equal(Mapper(LNMapOptions(mapper="linear"))(z), z)
+
+    def test_exact_autoencoders_reconstruct(self):
+        nets = Networks((300, 200), LNMapOptions(autoencoder="linear"))
+        nets.make_exact()
+        for (encoder, decoder), d in zip(nets.autoencoders(), (300, 200), strict=True):
+            x = torch.randn(7, d)
+            torch.testing.assert_close(decoder(encoder(x)), x, atol=1e-5, rtol=1e-5)
+            torch.testing.assert_close(encoder(x).norm(dim=1), x.norm(dim=1))
+
+    def test_swapped_sees_the_same_parameters_from_the_other_language(self):
+        nets = Networks((30, 20), options())
+        other = nets.swapped()
+        assert other.encoder_x is nets.encoder_y
+        assert other.mapper_m is nets.mapper_n
+        assert other.swapped().encoder_x is nets.encoder_x
+        assert {id(p) for p in other.parameters()} == {id(p) for p in nets.parameters()}
+
+
+class TestLosses:
+    def test_three_terms_follow_equations_8_to_10(self):
+        torch.manual_seed(1)
+        nets = Networks((12, 9), options(autoencoder="nonlinear")).eval()
+        x, y = torch.randn(6, 12), torch.randn(6, 9)
+        z_x, z_y = nets.encoder_x(x), nets.encoder_y(y)
+        there = nets.mapper_m(z_x)
+        back = nets.mapper_n(there)
+        found = mapping_losses(nets, x, z_y, "sum")
+        torch.testing.assert_close(found.mapping, ((z_y - there) ** 2).sum(dim=1).mean())
+        torch.testing.assert_close(found.back_translation, ((z_x - back) ** 2).sum(dim=1).mean())
+        torch.testing.assert_close(found.reconstruction, ((x - nets.decoder_x(back)) ** 2).sum(dim=1).mean())
+
+    def test_total_weighs_the_terms_and_zero_weight_gives_no_gradient(self):
+        nets = Networks((12, 9), options())
+        x, z_y = torch.randn(6, 12), torch.randn(6, 60)
+        terms = mapping_losses(nets, x, z_y, "mean")
+        whole = terms.total(options(back_translation=2.0, reconstruction=3.0))
+        torch.testing.assert_close(whole, terms.mapping + 2 * terms.back_translation + 3 * terms.reconstruction)
+        terms.total(options(back_translation=0, reconstruction=0)).backward()
+        assert all(p.grad is None for p in [*nets.mapper_n.parameters(), *nets.decoder_x.parameters()])
+
+    def test_mean_reduction_is_sum_over_dimension(self):
+        a, b = torch.randn(5, 8), torch.randn(5, 8)
+        torch.testing.assert_close(squared_error(a, b, "mean") * 8, squared_error(a, b, "sum"))
+
+    def test_ranking_loss_is_the_softmax_of_the_right_partner(self):
+        query = torch.eye(2)
+        negatives = torch.tensor([[0.5, -math.inf], [0.0, 0.0]])
+        loss = ranking_loss(query, torch.eye(2), negatives, 0.5)
+        first = -math.log(math.exp(2) / (math.exp(2) + math.exp(1)))
+        second = -math.log(math.exp(2) / (math.exp(2) + 2))
+        assert float(loss) == pytest.approx((first + second) / 2, abs=1e-6)
+
+
+class TestClosedForm:
+    def test_between_rotation_and_least_squares(self):
+        torch.manual_seed(2)
+        a, b = torch.randn(200, 10), torch.randn(200, 10)
+        rotation = near_rotation(a, b, math.inf)
+        torch.testing.assert_close(rotation @ rotation.T, torch.eye(10), atol=1e-5, rtol=0)
+        torch.testing.assert_close(near_rotation(a, b, 1e9), rotation, atol=1e-4, rtol=0)
+        torch.testing.assert_close(near_rotation(a, b, 0.0), torch.linalg.lstsq(a, b).solution, atol=1e-4, rtol=0)
+
+
+class TestAlgorithm:
+    def fit(self, planted, run=None, **values):
+        source, target, pairs = planted.source, planted.target, planted.lexicon
+        run = run or Run()
+        method = make_method("lnmap", None, SMALL | values)
+        x, y = torch.from_numpy(source.vectors), torch.from_numpy(target.vectors)
+        rows = torch.as_tensor(pairs.rows(source, target)[:200])
+        return method.fit(x, y, rows, run), run
+
+    def test_dictionary_grows_by_the_increment_and_keeps_the_seed(self, planted):
+        _, run = self.fit(planted, increment=50, iterations=3, closed_iterations=3, tolerance=0)
+        sizes = [row["pairs"] for row in run.log if row["stage"] == "forward"]
+        assert sizes[0] == 200
+        assert 200 <= sizes[1] <= 250
+        assert 200 <= sizes[2] <= 300
+
+    def test_pairs_below_the_least_csls_are_not_used(self, planted):
+        _, run = self.fit(planted, iterations=2, closed_iterations=2, least=5.0, tolerance=0)
+        assert [row["pairs"] for row in run.log if row["stage"] == "forward"] == [200, 200]
+        assert run.log[0]["induced"] > 0
+
+    def test_stops_when_the_mean_similarity_no_longer_changes(self, planted):
+        _, run = self.fit(planted, iterations=5, closed_iterations=1, steps=1, tolerance=10.0)
+        assert max(row.get("iteration", 0) for row in run.log) == 2
+
+    def test_one_way_trains_one_direction_and_both_still_translate(self, planted):
+        run = Run(one_way=True)
+        alignment, run = self.fit(planted, run, iterations=1, closed_iterations=1)
+        assert {row["stage"] for row in run.log} == {"forward"}
+        x = torch.from_numpy(planted.source.vectors)
+        assert torch.equal(alignment.map_source(x), alignment.map_source(x, reverse=True))
+
+    def test_log_says_how_far_each_module_moved(self, planted):
+        _, run = self.fit(planted, iterations=2, closed_iterations=1, steps=2)
+        last = run.log[-1]
+        assert last["moved_encoder_x"] > 0
+        assert last["moved_mapper_m"] > 0
+        assert {"mapping", "back_translation", "reconstruction", "ranking", "seconds", "similarity"} <= set(last)
+
+    def test_same_seed_same_bits_on_several_threads(self, pair):
+        source, target = pair.source.head(2000), pair.target.head(2000)
+        threads = torch.get_num_threads()
+        torch.set_num_threads(2)
+        try:
+            states = [
+                lnmap.align(
+                    source,
+                    target,
+                    pair.train,
+                    method="lnmap",
+                    take="300-unique",
+                    one_way=True,
+                    options={"iterations": 3, "steps": 6},
+                ).alignment.state()[1]
+                for _ in range(2)
+            ]
+        finally:
+            torch.set_num_threads(threads)
+        assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+
+    def test_divergence_is_retried_gently_and_then_refused(self, planted):
+        with pytest.raises(TrainingError, match="diverged"):
+            self.fit(planted, start="last", ranking=0.0, closed_iterations=0, encoder_rate=1e30, mapper_rate=1e30)
+
+    def test_unusual_data_is_told(self, plant):
+        small = plant(n=60, d=10)
+        run = Run(one_way=True)
+        self.fit(small, run, iterations=1, closed_iterations=1)
+        assert "only 60 words" in run.progress.notes[0]
+        run = Run(one_way=True)
+        x = torch.from_numpy(plant().source.vectors)
+        pairs = torch.tensor([[i // 2, i] for i in range(40)])
+        make_method("lnmap", None, SMALL | {"iterations": 1, "closed_iterations": 1}).fit(x, x, pairs, run)
+        assert any("fewer than K" in note for note in run.progress.notes)
+        assert any("20 seed pairs give a source word another" in note for note in run.progress.notes)
+
+    def test_too_few_pairs_are_refused(self, planted):
+        x = torch.from_numpy(planted.source.vectors)
+        with pytest.raises(LexiconError, match="at least"):
+            make_method("lnmap").fit(x, x, torch.zeros(3, 2, dtype=torch.long), Run())
+
+
+class TestProfiles:
+    def test_every_profile_is_made_of_known_options(self):
+        for values in PROFILES.values():
+            LNMapOptions().with_values(values)
+
+    def test_release_and_paper_differ_where_text_and_code_do(self):
+        release = asdict(make_method("lnmap", "release").options)
+        paper = asdict(make_method("lnmap", "paper").options)
+        assert (release["updates"], paper["updates"]) == ("joint", "successive")
+        assert (release["rank_by"], paper["rank_by"]) == ("cosine", "csls")
+        assert (release["pool"], paper["pool"]) == (30_000, 15_000)
+        assert (release["reduction"], paper["reduction"]) == ("mean", "sum")
+        assert release["tolerance"] == 0
+        assert paper["tolerance"] == 1e-6
+
+    def test_unknown_profile(self):
+        with pytest.raises(OptionError, match="paper"):
+            make_method("lnmap", "papre")
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            {"reconstruction": 0.0},
+            {"back_translation": 0.0},
+            {"mapper": "linear"},
+            {"mapper": "procrustes"},
+            {"autoencoder": "linear"},
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("profile", ["paper", "release"])
+    def test_every_row_of_the_ablation_is_one_option_away(self, planted, profile, values):
+        small = SMALL | {"ae_epochs": 2, "ae_draws": 500, "epochs": 2, "iterations": 2}
+        model = lnmap.align(
+            planted.source, planted.target, planted.lexicon, method="lnmap", profile=profile, options=small | values
+        )
+        assert all(torch.isfinite(t).all() for t in model.alignment.state()[1].values())
+
+
+class TestResume:
+    """A killed run goes on where it stopped and ends with the same bits."""
+
+    SCRIPT = """
+import sys, lnmap
+from lnmap.datasets import bundled_pair
+pair = bundled_pair()
+lnmap.align(pair.source.head(1500), pair.target.head(1500), pair.train, method="lnmap", take="300-unique",
+            options={options}, out=sys.argv[1])
+"""
+    OPTIONS = SMALL | {
+        "pool": 1500,
+        "queries": 1500,
+        "iterations": 3,
+        "closed_iterations": 1,
+        "steps": 3,
+        "tolerance": 0.0,
+    }
+
+    def start(self, out, values):
+        code = self.SCRIPT.replace("{options}", repr(values))
+        return subprocess.Popen([sys.executable, "-c", code, str(out)])
+
+    @pytest.mark.parametrize("profile", ["default", "paper"])
+    def test_killed_run_ends_with_the_same_bits(self, tmp_path, profile):
+        values = (
+            self.OPTIONS
+            if profile == "default"
+            else PROFILES["paper"]
+            | self.OPTIONS
+            | {"ae_epochs": 1, "epochs": 2, "start": "last", "closed_iterations": 0, "ranking": 0.0}
+        )
+        whole, killed = tmp_path / "whole", tmp_path / "killed"
+        assert self.start(whole, values).wait() == 0
+        process = self.start(killed, values)
+        checkpoint = killed / "checkpoint.safetensors"
+        deadline = time.monotonic() + 60
+        while not checkpoint.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        assert checkpoint.exists() or (killed / "model.json").exists()
+        assert self.start(killed, values).wait() == 0
+        a, b = (lnmap.load(folder).alignment.state()[1] for folder in (whole, killed))
+        assert a.keys() == b.keys()
+        assert all(torch.equal(a[name], b[name]) for name in a)
+        assert not checkpoint.exists()
+
+    def test_checkpoint_of_other_data_is_refused(self, tmp_path, planted):
+        FolderCheckpoint(tmp_path, "another run").save({"log": []}, {"pairs": torch.zeros(1, 2)})
+        arguments = planted.source, planted.target, planted.lexicon
+        small = SMALL | {"iterations": 1, "closed_iterations": 1}
+        with pytest.raises(InputError, match="belongs to other data"):
+            lnmap.align(*arguments, method="lnmap", options=small, out=tmp_path, resume=True)
+        progress = Silent()
+        lnmap.align(*arguments, method="lnmap", options=small, out=tmp_path, progress=progress)
+        assert any("starting over" in note for note in progress.notes)
+        assert (tmp_path / "model.json").exists()
+
+
+class TestQuality:
+    """P@1 on real words that were not trained on, against Procrustes from the same 500 pairs."""
+
+    def score(self, pair, method, **values):
+        source, target = pair.source.head(4000), pair.target.head(4000)
+        model = lnmap.align(source, target, pair.train, method=method, take="500-unique", one_way=True, options=values)
+        return model.evaluate(pair.test).precision()
+
+    def test_default_is_well_above_procrustes(self, pair):
+        assert self.score(pair, "lnmap", iterations=3) > self.score(pair, "procrustes") + 3
+
+    def test_self_training_does_not_make_it_worse(self, pair):
+        scores = [self.score(pair, "lnmap", iterations=n, steps=4) for n in (3, 5)]
+        assert scores[1] > scores[0] - 1
+
+
+class TestTrainerKeepsGlobalState:
+    def test_random_state_is_left_alone(self, planted):
+        before = torch.random.get_rng_state()
+        x = torch.from_numpy(planted.source.vectors)
+        Trainer(x, x, torch.arange(40).repeat(2, 1).T, options(iterations=1, closed_iterations=1), Run()).train()
+        assert torch.equal(before, torch.random.get_rng_state())

@@ -1,0 +1,75 @@
+"""What the tests of the server share: a small real model, and a server as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import httpx
+
+import lnmap
+from lnmap.datasets import BundledPair
+
+WORDS = 1500
+PROGRAM = [sys.executable, "-c", "import sys; from lnmap.cli import main; sys.exit(main())"]
+
+
+def small_model(pair: BundledPair, out: Path, **options) -> Path:
+    """Align the most frequent words of the bundled pair."""
+    lnmap.align(pair.source.head(WORDS), pair.target.head(WORDS), pair.train, method="procrustes", out=out, **options)
+    return out
+
+
+class Server:
+    """`lnmap serve` as a process of its own, on a free port."""
+
+    def __init__(self, *arguments: object) -> None:
+        command = [*PROGRAM, "serve", *map(str, arguments), "--port", "0", "--json"]
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        self.ready = self._read()
+        self.url = self.ready["url"]
+
+    def _read(self, patience: float = 120.0) -> dict:
+        """Wait for the JSON value that says that the server is ready."""
+        timer = threading.Timer(patience, self.process.kill)
+        timer.start()
+        text = ""
+        for line in self.process.stdout:
+            text += line
+            if line.startswith("}"):
+                timer.cancel()
+                return json.loads(text)
+        timer.cancel()
+        self.kill()
+        raise AssertionError(f"the server did not start: {text} {self.process.stderr.read()}")
+
+    def client(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, timeout=30)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> tuple[int, str]:
+        """End it as Ctrl-C does; give its exit code and what it said."""
+        self.process.send_signal(signal.SIGINT)
+        _, err = self.process.communicate(timeout=30)
+        return self.process.returncode, err
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.stop()

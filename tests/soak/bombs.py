@@ -1,0 +1,250 @@
+"""Bombs: files that are small to send and large to open, and archives that lead out of their folder."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tarfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from tests.soak.figures import Budget, Figures
+from tests.soak.room import Room
+from tests.soak.targets import fasttext
+
+HANG_S = 10.0
+MEMORY_MB = 200.0
+_PIECE = 1 << 20
+_OPENERS: dict[str, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
+
+
+def _packed(kind: str, head: bytes, unit: bytes, megabytes: int) -> Callable[[Path], None]:
+    """Write a packed file of one thing over and over."""
+
+    def make(path: Path) -> None:
+        with _OPENERS[kind](path, "wb") as file:
+            file.write(head)
+            for _ in range(megabytes):
+                file.write(unit * (_PIECE // len(unit)))
+
+    return make
+
+
+def _bytes(data: bytes) -> Callable[[Path], None]:
+    def make(path: Path) -> None:
+        path.write_bytes(data)
+
+    return make
+
+
+def _sparse(head: bytes, size: int) -> Callable[[Path], None]:
+    """Write a file whose zeros take no room."""
+
+    def make(path: Path) -> None:
+        with path.open("wb") as file:
+            file.write(head)
+            file.truncate(size)
+
+    return make
+
+
+def _zip_bomb(path: Path) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.vec", "w", force_zip64=True) as f:
+        for _ in range(200):
+            f.write(b"a" * _PIECE)
+
+
+def _nested(path: Path) -> None:
+    """Pack a zip in a zip, thirty deep."""
+    data = b"a 1 2\n"
+    for _ in range(30):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("a.zip", data)
+        data = buffer.getvalue()
+    path.write_bytes(data)
+
+
+def _many_members(path: Path) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(30_000):
+            archive.writestr(f"{number}", b"")
+
+
+def _laughs() -> bytes:
+    """Let each of ten lists hold nine of the one before."""
+    lists = [b"a: &a [x,x,x,x,x,x,x,x,x]\n"]
+    for letter in range(97, 107):
+        lists.append(b"%c: &%c [%s]\n" % (letter + 1, letter + 1, b",".join([b"*%c" % letter] * 9)))
+    return b"".join(lists)
+
+
+_LIES = b"1000000000000 300\nthe " + b"0.5 " * 300 + b"\n"
+_BINARY_LIES = b"1000000000000 300\nthe " + bytes(1200) + b"\n"
+_MANY = fasttext().replace(b"\3\0\0\0\3", b"\xff\xff\xff\x7f\xff")
+_WIDE = b"1000 99999\nthe " + b"1 " * 20 + b"\n"
+# name: who reads it (see `open_file`), how it is made
+FILES: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "gzip of one line": ("vectors", _packed("gzip", b"", b"a", 200)),
+    "gzip of the same word": ("vectors", _packed("gzip", b"", b"a 1 2\n", 60)),
+    "bzip2 of one line": ("vectors", _packed("bzip2", b"", b"a", 60)),
+    "xz of one line": ("vectors", _packed("xz", b"", b"a", 200)),
+    "zip of one line": ("vectors", _zip_bomb),
+    "dictionary in gzip, one line": ("dictionary", _packed("gzip", b"", b"a", 200)),
+    "dictionary in gzip, one pair": ("dictionary", _packed("gzip", b"", b"a b\n", 60)),
+    "dictionary in xz, blank lines": ("dictionary", _packed("xz", b"", b"\n", 60)),
+    "header of 10^12 rows": ("vectors", _bytes(_LIES)),
+    "header of 10^12 rows, binary": ("vectors", _bytes(_BINARY_LIES)),
+    "header of 99 999 dimensions": ("vectors", _bytes(_WIDE)),
+    "fastText that promises 2^31 words": ("vectors", _bytes(_MANY)),
+    "line of 1 GB of zeros": ("vectors", _sparse(b"a 1 2\nb ", 1 << 30)),
+    "binary of 1 GB of zeros": ("vectors", _sparse(b"1000000000 300\nthe ", 1 << 30)),
+    "dictionary with 1 GB of zeros": ("dictionary", _sparse(b"a b\n", 1 << 30)),
+    "zip in zip, 30 deep": ("vectors", _nested),
+    "zip of 30 000 files": ("vectors", _many_members),
+    "manifest nested 100 000 deep": ("model", _bytes(b"[" * 100_000)),
+    "table nested 100 000 deep": ("table", _bytes(b"[" * 100_000)),
+    "table of references to references": ("table", _bytes(_laughs())),
+    "tar with a link": ("archive", lambda path: _tar(path, link="/etc/passwd")),
+    "tar with ..": ("archive", lambda path: _tar(path, name="../../a.vec")),
+    "tar with /": ("archive", lambda path: _tar(path, name="/tmp/a.vec")),
+    "tar with a device": ("archive", lambda path: _tar(path, kind=tarfile.CHRTYPE)),
+    "zip with ..": ("archive", lambda path: _zip_named(path, "../a.vec")),
+    "zip with a link": ("archive", lambda path: _zip_named(path, "a.vec", 0xA1ED0000)),
+    "zip that unpacks to more than it may": ("archive", lambda path: _zip_large(path)),
+}
+
+
+def _tar(path: Path, name: str = "a.vec", link: str = "", kind: bytes = b"") -> None:
+    with tarfile.open(path, "w:gz") as archive:
+        info = tarfile.TarInfo(name)
+        info.type = tarfile.SYMTYPE if link else kind or tarfile.REGTYPE
+        info.linkname = link
+        info.size = 4 if info.type == tarfile.REGTYPE else 0
+        archive.addfile(info, io.BytesIO(b"data"))
+
+
+def _zip_named(path: Path, name: str, attributes: int = 0) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        info = zipfile.ZipInfo(name)
+        info.external_attr = attributes
+        archive.writestr(info, b"data")
+
+
+def _zip_large(path: Path) -> None:
+    """Write an archive that unpacks to more than `open_file` allows."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.vec", "w") as file:
+        for _ in range(150):
+            file.write(bytes(_PIECE))
+
+
+def open_file(reader: str, path: str) -> str:
+    """Read a bomb as a user would; in a process of its own."""
+    from tests.soak import targets
+
+    from lnmap.errors import LnmapError
+
+    def unpack(place: Path) -> None:
+        from lnmap.datasets.unpack import unpack
+
+        unpack(place, place.parent / "unpacked", ["a.vec"], most_bytes=100 << 20)
+
+    readers: dict[str, Callable[[Path], None]] = {
+        "vectors": targets.check_vectors,
+        "dictionary": targets.check_dictionary,
+        "table": targets.check_table,
+        "model": targets.check_manifest,
+        "archive": unpack,
+    }
+    try:
+        readers[reader](Path(path))
+    except LnmapError as error:
+        return str(error)
+    return "read"
+
+
+def bombs(room: Room, budget: Budget) -> Figures:
+    """Every bomb, read in a process of its own."""
+    figures, names = Figures(), list(FILES)
+    while budget.more(figures, len(names)):
+        name = names[figures.attempts % len(names)]
+        reader, make = FILES[name]
+        path = room.fresh()
+        make(path)
+        with figures.attempt():
+            _defuse(room, figures, name, reader, path)
+        path.unlink()
+        if figures.attempts >= len(names):
+            break
+    return figures
+
+
+def _defuse(room: Room, figures: Figures, name: str, reader: str, path: Path) -> None:
+    ended = room.launcher.call("tests.soak.bombs:open_file", reader, str(path), limit_s=120)
+    held = 2 * path.stat().st_blocks * 512 / 2**20 + MEMORY_MB
+    figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
+    figures.count("most processor time, s", round(ended.cpu_s, 2))
+    if ended.code or "Traceback" in ended.err:
+        raise AssertionError(f"{name}: signal {ended.signal}, {(ended.err.strip().splitlines() or ['?'])[-1]}")
+    if ended.grown_mb > held:
+        raise AssertionError(f"{name}: {ended.grown_mb:.0f} MB of memory for a file of {path.stat().st_size:,} bytes")
+    if ended.cpu_s > HANG_S:
+        raise AssertionError(f"{name}: {ended.cpu_s:.0f} s of processor time")
+    if {entry.name for entry in path.parent.iterdir()} - {path.name, "unpacked", "model"}:
+        raise AssertionError(f"{name}: something lies outside its folder")
+    figures.count("read" if ended.out.strip() == '"read"' else "refused")
+
+
+@contextmanager
+def _pipe(path: Path, write: Callable[[IO[bytes]], None]) -> Iterator[None]:
+    """Feed a named pipe from a thread; the reader may go away at any time."""
+    os.mkfifo(path)
+
+    def feed() -> None:
+        with suppress(BrokenPipeError), path.open("wb") as file:
+            write(file)
+
+    thread = threading.Thread(target=feed, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join(30)
+
+
+def _endless(file: IO[bytes]) -> None:
+    file.write(b"a 1 2\nb ")
+    for _ in range(1024):
+        file.write(b"7" * _PIECE)
+    file.write(b" 1 2\nc 3 4\n")
+
+
+def long_line(room: Room, budget: Budget) -> Figures:
+    """A line of 1 GB that comes through a pipe; the words around it are read."""
+    figures = Figures()
+    while budget.more(figures):
+        with figures.attempt():
+            path = room.fresh()
+            with _pipe(path, _endless):
+                ended = room.launcher.call("tests.soak.bombs:read_pipe", str(path), limit_s=120)
+            figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
+            if ended.out.strip() != '["a", "c"]':
+                raise AssertionError(f"{ended.out} {ended.err[-200:]}")
+            if ended.grown_mb > MEMORY_MB:
+                raise AssertionError(f"{ended.grown_mb:.0f} MB of memory")
+            figures.count("most processor time, s", round(ended.cpu_s, 2))
+    return figures
+
+
+def read_pipe(path: str) -> list[str]:
+    """Read words from a pipe."""
+    from lnmap.io import read
+
+    return list(read(path, cache=False).words)

@@ -1,0 +1,244 @@
+"""Load: a real server under steady requests, silent and vanishing clients, and a thousand open connections."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import resource
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+from tests.soak.figures import Budget, Figures
+from tests.soak.network import server
+from tests.soak.room import Room
+
+from lnmap.embeddings import Embeddings
+from lnmap.serve.marks import Marks
+
+RATE = 100.0  # requests a second
+WORDS = 20_000  # a language
+_WARM_UP_S = 120.0  # at most; until every kind of request has been made and what is kept for later is kept
+_JUDGED_S = 60.0  # times and memory of less than this say nothing
+_MOST_MS, _MOST_GROWN_MB = 100.0, 32.0
+_MARKED = 2000  # pairs that are marked again and again
+_CLIENTS = 8
+_TIMEOUT_S = 20.0
+
+
+class Client:
+    """One connection that is kept open."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self.reader: asyncio.StreamReader | None = None
+        self.writer: asyncio.StreamWriter | None = None
+
+    async def ask(self, method: str, path: str, body: Any = None) -> int:
+        """Send a request, read the whole answer, give its status."""
+        if self.writer is None or self.reader is None:
+            self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
+        data = b"" if body is None else json.dumps(body).encode()
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nContent-Length: {len(data)}\r\n"
+        self.writer.write((head + "Content-Type: application/json\r\n\r\n").encode() + data)
+        await self.writer.drain()
+        status = int((await self.reader.readline()).split()[1])
+        length = 0
+        while (line := await self.reader.readline()) not in (b"\r\n", b""):
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        await self.reader.readexactly(length)
+        return status
+
+    def close(self) -> None:
+        """Hang up."""
+        if self.writer is not None:
+            self.writer.close()
+
+
+def _request(rng: random.Random, words: list[str], number: int) -> tuple[str, str, Any, int]:
+    """Choose a request as a page makes them, and the status that it must have."""
+    base, word = "/api/models/model", quote(rng.choice(words))
+    kind = rng.random()
+    if kind < 0.10:
+        return "POST", f"{base}/marks", {"source": f"load-{number % _MARKED}", "target": "x", "mark": "added"}, 201
+    if kind < 0.20:
+        return "POST", f"{base}/translate", {"words": rng.sample(words, 10), "k": 5}, 200
+    if kind < 0.25:
+        return "GET", f"{base}/translate?word=nosuchword{number}", None, 404
+    paths = ["translate?word=", "neighbours?word=", "complete?prefix=", "translate?direction=forward&word="]
+    if kind < 0.80:
+        return "GET", f"{base}/{rng.choice(paths)}{word}", None, 200
+    return (
+        "GET",
+        base + rng.choice(["/state", "/lexicon?limit=50", f"/marks?since={number // 10 + 1}", f"/map?word={word}"]),
+        None,
+        200,
+    )
+
+
+def _memory_mb(pid: int) -> float:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+async def _steady(figures: Figures, address: tuple[str, int], words: list[str], seconds: float, seed: int) -> list[str]:
+    """Send requests at a steady rate; one that has to wait for a free connection counts its waiting as well."""
+    rng, queue, times, marked = random.Random(seed), asyncio.Queue[Any](), [], []
+
+    async def work() -> None:
+        client = Client(*address)
+        while (order := await queue.get()) is not None:
+            due, method, path, body, expected = order
+            figures.attempts += 1
+            try:
+                status = await asyncio.wait_for(client.ask(method, path, body), _TIMEOUT_S)
+            except (OSError, ValueError, IndexError, asyncio.TimeoutError, asyncio.IncompleteReadError) as error:
+                figures.fail(f"{method} {path}: {type(error).__name__} {error}")
+                client.close()
+                client = Client(*address)
+                continue
+            times.append(time.monotonic() - due)
+            if status != expected:
+                figures.fail(f"{method} {path}: {status} instead of {expected}")
+            elif expected == 201:
+                marked.append(body["source"])
+        client.close()
+
+    workers = [asyncio.create_task(work()) for _ in range(_CLIENTS)]
+    began = time.monotonic()
+    for number in range(int(seconds * RATE)):
+        due = began + number / RATE
+        await asyncio.sleep(max(0.0, due - time.monotonic()))
+        queue.put_nowait((due, *_request(rng, words, number)))
+    for _ in workers:
+        queue.put_nowait(None)
+    await asyncio.gather(*workers)
+    times.sort()
+    figures.worst_s = times[-1]
+    figures.count("requests a second", round(len(times) / (time.monotonic() - began), 1))
+    figures.count("most ms of 50 %", round(1000 * times[len(times) // 2], 1))
+    figures.count("most ms of 99 %", round(1000 * times[int(len(times) * 0.99)], 1))
+    return marked
+
+
+def _served(room: Room, words: int) -> tuple[Path, list[str]]:
+    """Give a model to serve: the bundled pair's first words, and beyond its end its words with a little noise."""
+    import lnmap
+    from lnmap.datasets import bundled_pair
+
+    pair = bundled_pair()
+    folder = room.folder / f"served-{words}" / "model"
+    if not folder.exists():
+        sides = [_as_many(side, words) for side in (pair.source, pair.target)]
+        lnmap.align(*sides, pair.train, method="procrustes", device="cpu", out=folder)
+    return folder, list(pair.source.words[: min(words, 5000)])
+
+
+def _as_many(side: Embeddings, words: int) -> Embeddings:
+    more = words - len(side)
+    if more <= 0:
+        return side.head(words)
+    noise = np.random.default_rng(0).normal(scale=0.02, size=(more, side.dim)).astype(np.float32)
+    vectors = np.concatenate([side.vectors, side.vectors[:more] + noise])
+    return Embeddings.from_arrays([*side.words, *(f"{word}·2" for word in side.words[:more])], vectors)
+
+
+def steady(room: Room, budget: Budget, words: int = WORDS) -> Figures:
+    """100 requests a second: queries, marks and batches; `attempts` is the number of seconds."""
+    figures = Figures()
+    folder, vocabulary = _served(room, words)
+    seconds = max(2.0, min(float(budget.attempts), budget.seconds))
+    with server(room, folder) as (child, host, port):
+        _settle(host, port)
+        warm_up = asyncio.run(
+            _steady(Figures(), (host, port), vocabulary, max(2.0, min(_WARM_UP_S, seconds / 10)), budget.seed + 1)
+        )
+        before = _memory_mb(child.pid)
+        marked = asyncio.run(_steady(figures, (host, port), vocabulary, seconds, budget.seed))
+        after = _memory_mb(child.pid)
+    figures.worst_mb = after
+    figures.count("MB grown", round(after - before, 1))
+    journal = Marks(folder)
+    if set(marked) - {source for source, _ in journal.latest()[0]} or journal.version() < len(marked) + len(warm_up):
+        figures.fail(f"{len(marked) + len(warm_up)} marks were acknowledged, {journal.version()} are there")
+    figures.count("marks kept", len(marked))
+    if seconds >= _JUDGED_S:
+        _judge(figures, after - before)
+    return figures
+
+
+def _judge(figures: Figures, grown_mb: float) -> None:
+    """Fail what was too slow or has grown."""
+    if figures.also["most ms of 99 %"] > _MOST_MS:
+        figures.fail(f"99 % of the answers took up to {figures.also['most ms of 99 %']} ms")
+    if grown_mb > _MOST_GROWN_MB:
+        figures.fail(f"the server has grown by {grown_mb:.0f} MB")
+
+
+def _settle(host: str, port: int) -> None:
+    """Wait until the server has filled its lexicon in the background."""
+
+    async def ask() -> bool:
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(f"GET /api/models/model/state HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+        state = json.loads((await reader.read()).partition(b"\r\n\r\n")[2])
+        writer.close()
+        return all(state[way]["known"] == state[way]["words"] for way in ("forward", "backward"))
+
+    end = time.monotonic() + 120
+    while time.monotonic() < end and not asyncio.run(ask()):
+        time.sleep(0.2)
+
+
+async def _crowd(figures: Figures, address: tuple[str, int], connections: int) -> None:
+    """Open silent, slow and vanishing connections, and ask beside them."""
+    halves = [
+        b"",
+        b"GET /api/models HTTP/1.1\r\nHost: 127.",
+        b"POST /api/models/model/marks HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    ]
+    crowd = []
+    for number in range(connections):
+        _, writer = await asyncio.open_connection(*address)
+        writer.write(halves[number % 3])
+        crowd.append(writer)
+    for _ in range(50):  # those who ask and leave before the answer
+        _, writer = await asyncio.open_connection(*address)
+        writer.write(b"GET /api/models/model/lexicon?limit=50 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        writer.close()
+    client, worst = Client(*address), 0.0
+    for _ in range(50):
+        began = time.monotonic()
+        figures.attempts += 1
+        status = await asyncio.wait_for(client.ask("GET", "/api/models/model/lexicon?limit=20"), _TIMEOUT_S)
+        worst = max(worst, time.monotonic() - began)
+        if status != 200:
+            figures.fail(f"status {status} beside {connections} open connections")
+    client.close()
+    for writer in crowd:
+        writer.close()
+    figures.worst_s = max(figures.worst_s, worst)
+
+
+def crowd(room: Room, budget: Budget, connections: int = 1000) -> Figures:
+    """1 000 open connections, slow clients and clients that leave; others are answered."""
+    figures = Figures()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most[1], 4096), most[1]))
+    folder = room.folder / "crowded" / "model"
+    if not folder.exists():
+        shutil.copytree(room.model, folder)
+    with server(room, folder) as (child, host, port):
+        while budget.more(figures):
+            asyncio.run(_crowd(figures, (host, port), connections))
+        figures.worst_mb = _memory_mb(child.pid)
+    figures.count("most open connections", connections)
+    return figures

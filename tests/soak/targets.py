@@ -1,0 +1,212 @@
+"""Targets: every reader, a corpus of valid files for each, and what must hold for any bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import shutil
+import struct
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.soak.models import check_alignment, check_manifest, small_model
+
+from lnmap.embeddings import Embeddings
+from lnmap.errors import LnmapError
+from lnmap.io import read, read_lexicon, write
+from lnmap.io.sniff import FASTTEXT_MAGIC
+
+Read = Callable[[Path], Any]
+Pack = Callable[[bytes], bytes]
+
+
+def _as_it_is(data: bytes) -> bytes:
+    return data
+
+
+def _zip(data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.vec", data)
+    return buffer.getvalue()
+
+
+def _xz(data: bytes) -> bytes:
+    return lzma.compress(data, preset=0)  # the usual preset takes 90 MB and milliseconds for a few bytes
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader.
+
+    :param corpus: gives valid files.
+    :param check: reads a file; a LnmapError is a fine answer, any other error is not.
+    :param pack: what is done to changed bytes before they are read, so that changes reach what is packed.
+    """
+
+    corpus: Callable[[], list[bytes]]
+    check: Read
+    pack: Pack = _as_it_is
+
+
+def check_vectors(path: Path) -> None:
+    """Read word vectors: at least one word, no word twice, all finite."""
+    for policy in ("muse", "vecmap"):
+        found = read(path, policy=policy, cache=False)
+        if len(found) != len(set(found.words)) or not len(found) or not np.isfinite(found.vectors).all():
+            raise AssertionError("the vocabulary is not what a vocabulary must be")
+
+
+def check_dictionary(path: Path) -> None:
+    """Read word pairs: at least one, no empty word."""
+    if not all(source and target for source, target in read_lexicon(path)):
+        raise AssertionError("an empty word")
+
+
+def check_table(path: Path) -> None:
+    """Read a table of experiments."""
+    from lnmap.experiments.paper.reading import read_table
+
+    read_table(path)
+
+
+def check_marks(path: Path) -> None:
+    """Read a journal of marks: no error at all, whatever stands there."""
+    from lnmap.serve.marks import JOURNAL, Marks
+
+    journal = path.with_name(JOURNAL)
+    shutil.copyfile(path, journal)
+    marks = Marks(journal.parent)
+    try:
+        marks.latest()
+        marks.add("house", "maison", "right")
+        if ("house", "maison") not in Marks(journal.parent).latest()[0]:
+            raise AssertionError("a mark made after what stood there does not count")
+    except LnmapError as error:
+        raise AssertionError(f"refused: {error}") from error
+
+
+def check_result(path: Path) -> None:
+    """Read a result and a plan of `reproduce`: one that is broken is set aside or refused."""
+    from lnmap.experiments.records import Trial
+    from lnmap.experiments.store import Results
+
+    folder = path.parent / "reproduced"
+    shutil.rmtree(folder, ignore_errors=True)
+    trial, key = Trial(**_TRIAL), "0" * 20
+    results = Results(folder)
+    at = results.path(trial, key)
+    at.parent.mkdir(parents=True)
+    for place in (at, folder / "plan.json"):
+        shutil.copyfile(path, place)
+    found = results.read(trial, key)
+    if found is None and at.exists():
+        raise AssertionError("a broken result was left in its place")
+    results.plan()
+
+
+_TRIAL: dict[str, Any] = {"table": "own", "system": "muse", "label": "muse", "pair": "en-fr", "direction": "en-fr"}
+_TRIAL |= {"take": "1k-unique", "method": "muse", "profile": None, "options": {}, "published": None, "seed": 0}
+
+
+@cache
+def _files() -> dict[str, bytes]:
+    rng = np.random.default_rng(3)
+    words = ["the", "Cat", "日本", "x y", "l'été"]
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for kind in ("vec", "bin", "npz"):
+            path = Path(folder, kind)
+            write(
+                Embeddings.from_arrays(
+                    words if kind != "bin" else ["a", "b"], rng.normal(size=(5, 4))[: 5 if kind != "bin" else 2]
+                ),
+                path,
+                kind,
+            )
+            found[kind] = path.read_bytes()
+    return found
+
+
+def _text() -> list[bytes]:
+    return [_files()["vec"], b"a 1 2 3\nb 4 5 6\n", b"2 1\r\na 1e-3\r\nb nan\r\n", b"\xef\xbb\xbf1 2\nx\t1\t2\n"]
+
+
+def fasttext(words: int = 3, dim: int = 2, bucket: int = 4) -> bytes:
+    """A small fastText model with n-grams."""
+    header = FASTTEXT_MAGIC + struct.pack("<i", 12)
+    header += struct.pack("<12id", dim, 5, 5, 1, 5, 1, 1, 2, bucket, 3, 6, 100, 1e-4)
+    names = b"".join(f"w{row}\0".encode() + struct.pack("<qb", 9, 0) for row in range(words))
+    body = struct.pack("<iiiqq", words, words, 0, 99, -1) + names
+    values = np.arange((words + bucket) * dim, dtype="<f4").tobytes()
+    return header + body + struct.pack("<?qq", False, words + bucket, dim) + values
+
+
+def _alignment() -> list[bytes]:
+    return [next(small_model().glob("alignment-*")).read_bytes()]
+
+
+_TABLE = """\
+number: 4
+title: a
+citation: b
+dataset: muse
+vectors: c
+metric: P@1
+pairs: [en-es]
+misprints: {x: 7}
+gh: {en-es: 0.2}
+systems: {l: {label: ⊖ L, method: lnmap, profile: paper, options: {mapper: linear}}}
+results:  # a comment
+  1k-unique:
+    l:
+      cells: {en-es: [80.1, x]}
+"""
+
+
+def _tables() -> list[bytes]:
+    return [_TABLE.encode()]
+
+
+def _results() -> list[bytes]:
+    from lnmap.experiments.store import Results
+
+    trial = {**_TRIAL}
+    with tempfile.TemporaryDirectory() as folder:
+        from lnmap.experiments.records import Trial
+
+        made = Trial(**trial)
+        results = Results(Path(folder))
+        results.write(made, "0" * 20, {"status": "done", "final": True, "scores": {"p@1": 3.0}, "trial": trial})
+        results.remember([(made, "0" * 20)])
+        return [results.path(made, "0" * 20).read_bytes(), Path(folder, "plan.json").read_bytes()]
+
+
+_MARKS = b'{"source": "house", "target": "maison", "mark": "right", "time": "2026-01-01T00:00:00.000Z"}\n'
+TARGETS: dict[str, Target] = {
+    "text": Target(_text, check_vectors),
+    "text in gzip": Target(_text, check_vectors, gzip.compress),
+    "text in bzip2": Target(_text, check_vectors, bz2.compress),
+    "text in xz": Target(_text, check_vectors, _xz),
+    "text in zip": Target(_text, check_vectors, _zip),
+    "damaged gzip": Target(lambda: [gzip.compress(_files()["vec"])], check_vectors),
+    "damaged bzip2": Target(lambda: [bz2.compress(_files()["vec"])], check_vectors),
+    "damaged xz": Target(lambda: [lzma.compress(_files()["vec"])], check_vectors),
+    "damaged zip": Target(lambda: [_zip(_files()["vec"]), _files()["npz"]], check_vectors),
+    "word2vec binary": Target(lambda: [_files()["bin"]], check_vectors),
+    "fastText binary": Target(lambda: [fasttext(), fasttext(bucket=0)], check_vectors),
+    "dictionary": Target(lambda: [b"the le\ncat\tchat noir\t0.5\n# c\n", b"a b\r\n\r\nc d\r\n"], check_dictionary),
+    "table in YAML": Target(_tables, check_table),
+    "model: alignment": Target(_alignment, check_alignment),
+    "model: manifest": Target(lambda: [(small_model() / "model.json").read_bytes()], check_manifest),
+    "results of reproduce": Target(_results, check_result),
+    "journal of marks": Target(lambda: [_MARKS * 3, _MARKS + _MARKS[:40]], check_marks),
+}
