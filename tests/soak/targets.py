@@ -22,7 +22,7 @@ from tests.soak.models import check_alignment, check_manifest, small_model
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError
 from lnmap.io import read, read_lexicon, write
-from lnmap.io.sniff import FASTTEXT_MAGIC
+from lnmap.io.formats.fasttext import FASTTEXT_MAGIC
 
 Read = Callable[[Path], Any]
 Pack = Callable[[bytes], bytes]

@@ -74,9 +74,8 @@ def align_many(
     FOLDER gets a model for each language (fr-en, fi-en) and the vectors of all
     in one space (vectors/en.vec ...). 'lnmap compose' makes a model between two.
     """
-    from lnmap.io import FORMATS
+    from lnmap.io import FORMATS, refuse_existing
     from lnmap.io.atomic import writing
-    from lnmap.io.store import refuse_existing
     from lnmap.methods import make_method
     from lnmap.model.model import pick_device
     from lnmap.pipeline import pivot as many

@@ -219,9 +219,8 @@ def export(
     FOLDER gets source.vec and target.vec (or .bin, .npz, store folders);
     it appears whole or not at all.
     """
-    from lnmap.io import FORMATS, write_stream
+    from lnmap.io import FORMATS, refuse_existing, write_stream
     from lnmap.io.atomic import atomic_folder, writing
-    from lnmap.io.store import refuse_existing
 
     choose("format", format, FORMATS)
     _at_least_one("limit", limit)

@@ -1,12 +1,12 @@
 """The cache of parsed text files: found by content, never stale.
 
 A parsed file is kept as a store under `entries/<key>`; the key hashes the bytes of the file that were read, the reading
-options and the reader's version, so an entry can only ever be found by a file with those bytes.
+options and the reader's version, so an entry can only be found by a file with those bytes.
 
-Hashing a large file each time would cost what the cache saves, so `index/<head>.json` (named by the options and the
-first bytes of the file) records how many bytes were read, their hash, and the identities (real path, device, inode,
+Hashing a large file each time would cost what the cache saves. Therefore `index/<head>.json`, named by the options and
+the first bytes of the file, records how many bytes were read, their hash, and the identities (real path, device, inode,
 size, times of change) of files known to hold them. A file with a recorded identity is not hashed again. An identity is
-recorded only when the file had been unchanged for two seconds when reading began and was the same when it ended: a
+recorded only if the file had been unchanged for two seconds when reading began and was the same when it ended: a
 change within the clock's grain of the reading would leave the identity as it was. Any other file is hashed again.
 
 A reading that stops at its limit depends only on the bytes it read, so only those are hashed, then and later; a reading
@@ -29,12 +29,11 @@ from typing import IO, Any
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, VectorFileError
 from lnmap.io.atomic import partial_folder, write_json
-from lnmap.io.options import ReadOptions
-from lnmap.io.sources import ByteSource
-from lnmap.io.store import load_store
+from lnmap.io.formats.store import load_store
+from lnmap.io.policy import ReadOptions
+from lnmap.io.source import ByteSource
 
 READER_VERSION = 1
-SMALLEST_CACHED = 1 << 20  # smaller files are parsed as fast as they are found
 
 _SETTLED_NS = 2_000_000_000
 _HEAD = 1 << 16
@@ -44,7 +43,7 @@ _KEY = re.compile(r"[0-9a-f]{40}")
 
 
 def cache_folder() -> Path:
-    """Give the user's cache folder: $LNMAP_CACHE, else $XDG_CACHE_HOME/lnmap, else ~/.cache/lnmap."""
+    """Return the user's cache folder: $LNMAP_CACHE, else $XDG_CACHE_HOME/lnmap, else ~/.cache/lnmap."""
     if own := os.environ.get("LNMAP_CACHE"):
         return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
@@ -52,7 +51,7 @@ def cache_folder() -> Path:
 
 
 def clear_cache() -> int:
-    """Remove all cached vectors and give the number of bytes that became free."""
+    """Remove all cached vectors and return the number of bytes that became free."""
     folder = _root()
     freed = sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
     shutil.rmtree(folder, ignore_errors=True)
@@ -60,12 +59,12 @@ def clear_cache() -> int:
 
 
 def find(path: Path, options: ReadOptions) -> Embeddings | None:
-    """Give what an earlier reading of the same bytes with the same options gave, if it is there."""
+    """Return what an earlier reading of the same bytes with the same options gave, if it is there."""
     try:
         with path.open("rb", buffering=0) as file:
-            note = _note(file, options)
-            record = json.loads(note.read_bytes())
-            if not _KEY.fullmatch(record["key"]) or not _is_same(file, path, record, note):
+            index = _index_file(file, options)
+            record = json.loads(index.read_bytes())
+            if not _KEY.fullmatch(record["key"]) or not _holds_bytes_of(record, file, path, index):
                 return None
         return _load(_root() / "entries" / record["key"], path)
     except (OSError, ValueError, KeyError, TypeError, LnmapError):
@@ -82,20 +81,17 @@ def workspace() -> Iterator[Path]:
 
 
 def keep(work: Path, source: ByteSource, options: ReadOptions) -> Embeddings:
-    """Move a filled workspace to its place and load it; whoever comes second uses what is there."""
+    """Make a filled workspace an entry and load it; if another process was first, load its entry."""
     whole = source.ended or source.compression == "zip"
     key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})
-    entry = _root() / "entries" / key
-    loaded = _settle(work, entry, source.path)
+    loaded = _settle(work, _root() / "entries" / key, source.path)
     record = {"key": key, "consumed": source.consumed, "sha256": source.digest, "whole": whole, "seen": []}
     with suppress(OSError), source.path.open("rb", buffering=0) as file:
-        note = _note(file, options)
-        _remember(file, source.path, source.stat, source.opened_ns, record, note)
+        _remember(record, file, source.path, source.stat, source.opened_ns, _index_file(file, options))
     return loaded
 
 
 def _settle(work: Path, entry: Path, path: Path) -> Embeddings:
-    """Load the entry that is there, or else put the workspace there."""
     if entry.is_dir():
         with suppress(VectorFileError):
             return _load(entry, path)
@@ -111,6 +107,7 @@ def _settle(work: Path, entry: Path, path: Path) -> Embeddings:
 
 
 def _load(entry: Path, path: Path) -> Embeddings:
+    """Load an entry, or remove it if it is broken."""
     try:
         return load_store(entry, {"path": str(path)})  # one entry may serve many copies of a file
     except VectorFileError:
@@ -118,9 +115,9 @@ def _load(entry: Path, path: Path) -> Embeddings:
         raise
 
 
-def _is_same(file: IO[bytes], path: Path, record: dict[str, Any], note: Path) -> bool:
-    """Say whether an open file holds the bytes of a record."""
-    opened, status = time.time_ns(), os.fstat(file.fileno())
+def _holds_bytes_of(record: dict[str, Any], file: IO[bytes], path: Path, index: Path) -> bool:
+    """Whether an open file holds the bytes of a record, by its identity or else by their hash."""
+    opened_ns, status = time.time_ns(), os.fstat(file.fileno())
     if _identity(path, status) in record["seen"]:
         return True
     consumed = int(record["consumed"])
@@ -128,26 +125,24 @@ def _is_same(file: IO[bytes], path: Path, record: dict[str, Any], note: Path) ->
         return False
     if _hash_first(file, consumed) != record["sha256"]:
         return False
-    _remember(file, path, status, opened, record, note)
+    _remember(record, file, path, status, opened_ns, index)
     return True
 
 
 def _remember(
-    file: IO[bytes], path: Path, status: os.stat_result, opened_ns: int, record: dict[str, Any], note: Path
+    record: dict[str, Any], file: IO[bytes], path: Path, status: os.stat_result, opened_ns: int, index: Path
 ) -> None:
-    """Write the record, with the file's identity where that can be trusted from now on."""
+    """Write a record, with the file's identity if that can be trusted from now on."""
     identity = _identity(path, status)
     settled = opened_ns - max(status.st_ctime_ns, status.st_mtime_ns) >= _SETTLED_NS
     if settled and _identity(path, os.fstat(file.fileno())) == identity:
         record["seen"] = [*record["seen"], identity][-_MOST_SEEN:]
-    try:
-        write_json(note, record)
-    except LnmapError:
-        return  # the next reading hashes or parses again
+    with suppress(LnmapError):  # without it the next reading hashes or parses again
+        write_json(index, record)
 
 
-def _note(file: IO[bytes], options: ReadOptions) -> Path:
-    """Name the index file for a file's first bytes and the options."""
+def _index_file(file: IO[bytes], options: ReadOptions) -> Path:
+    """Return the path of the record for a file's first bytes and the options."""
     head = hashlib.sha256(file.read(_HEAD)).hexdigest()
     key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})
     return _root() / "index" / f"{key}.json"

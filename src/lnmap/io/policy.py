@@ -1,4 +1,4 @@
-"""Reading policies: what a loader does to the words and vectors it meets."""
+"""Reading policies: what is done to the words and vectors of a file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ ZeroPolicy = Literal["patch", "keep"]
 Dedupe = Literal["first", "error"]
 LimitCounts = Literal["words", "lines"]
 
-ZERO_PATCH = 0.01
-
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Say how words and vectors are taken from a file.
+    """How words and vectors are taken from a file.
 
     :param lowercase: lower-case every word before anything else.
     :param dedupe: of words that occur more than once keep the `first`, or raise an `error`.
@@ -41,14 +39,20 @@ class ReadOptions:
             raise OptionError(f"a limit of {self.limit} words leaves no vocabulary; give 1 or more, or none for all")
 
     @property
-    def name(self) -> str:
-        """Give the name of the preset these options are, whatever the limit."""
-        bare = replace(self, limit=None)
-        return next((name for name, preset in POLICIES.items() if preset == bare), "custom")
+    def line_limit(self) -> int | None:
+        """Number of lines after which reading stops."""
+        return self.limit if self.limit_counts == "lines" else None
+
+    @property
+    def word_limit(self) -> int | None:
+        """Number of distinct words after which reading stops."""
+        return self.limit if self.limit_counts == "words" else None
 
     def record(self) -> dict[str, Any]:
-        """Give what results record of the options."""
-        return {"policy": self.name, **asdict(self)}
+        """Return what results record of the options: their values, and the name of the preset they are."""
+        bare = replace(self, limit=None)
+        name = next((name for name, preset in POLICIES.items() if preset == bare), "custom")
+        return {"policy": name, **asdict(self)}
 
 
 POLICIES = {

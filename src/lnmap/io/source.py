@@ -1,4 +1,4 @@
-"""Byte sources: any file, plain or compressed, as one stream that is hashed while it is read."""
+"""Byte sources: a file or pipe, plain or compressed, as one stream that is hashed while it is read."""
 
 from __future__ import annotations
 
@@ -13,48 +13,22 @@ import time
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from lnmap.errors import InputError, VectorFileError
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"PK\x03\x04": "zip", b"PK\x05\x06": "zip"}
+_MAGIC_BYTES = 10
+_BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")  # what follows BZh and a digit
+_OPENERS: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 _BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError)
 _RAW_BUFFER = 1 << 18
-_HEAD = 64
 _MOST_RATIO, _HARMLESS = 100, 4 << 20  # words and numbers pack to a tenth or so
 
 
-class HashingFile(io.RawIOBase):
-    """A raw file that counts and hashes every byte read from it, in order."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file = file
-        self.consumed = 0
-        self.digest = hashlib.sha256()
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Read up to `size` bytes without the copy that the base class makes."""
-        data: bytes = self.file.read(size)
-        self.digest.update(data)
-        self.consumed += len(data)
-        return data
-
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer and hash what came."""
-        count = self.file.readinto(buffer)  # type: ignore[attr-defined]
-        self.digest.update(memoryview(buffer)[:count])
-        self.consumed += count
-        return int(count)
-
-
-class ByteSource:
+class ByteSource(AbstractContextManager["ByteSource"]):
     """The decompressed bytes of a file, read once from its beginning.
 
     :param path: the file.
@@ -72,64 +46,54 @@ class ByteSource:
         self.stat = os.fstat(self._file.fileno())
         self.regular = stat.S_ISREG(self.stat.st_mode)
         self.size = self.stat.st_size if self.regular else None
-        self._held = b""
         self.unpacked = 0
-        self.names: list[str] = []
         self.ended = False
+        self.is_npz = False
+        self._raw = _HashingFile(self._file)
+        self._held = b""
         try:
-            self._open()
+            self.compression = self._find_compression() if self.regular else None
+            self._stream = self._open_stream()
         except BaseException:
             self._file.close()
             raise
 
-    def _open(self) -> None:
-        self._raw = HashingFile(self._file)
-        if not self.regular:
-            self.compression: str | None = None
-            self._stream: IO[bytes] = io.BufferedReader(self._raw, _RAW_BUFFER)
-            return
-        head = os.pread(self._file.fileno(), _HEAD, 0) if hasattr(os, "pread") else _pread(self._file)
-        self.compression = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
-        if self.compression == "bzip2" and head[4:10] not in (b"1AY&SY", b"\x17rE8P\x90"):
-            self.compression = None  # a word may begin with BZh too
-        if self.compression == "zip":
-            self._open_zip()
-            return
-        raw: Any = io.BufferedReader(self._raw, _RAW_BUFFER)
-        if self.compression == "gzip":
-            self._stream = gzip.GzipFile(fileobj=raw, mode="rb")  # type: ignore[assignment]
-        elif self.compression == "bzip2":
-            self._stream = bz2.BZ2File(raw)
-        elif self.compression == "xz":
-            self._stream = lzma.LZMAFile(raw)  # noqa: SIM115
-        else:
-            self._stream = self._raw  # type: ignore[assignment]
+    def _find_compression(self) -> str | None:
+        head = self._file.read(_MAGIC_BYTES)
+        self._file.seek(0)
+        found = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+        if found == "bzip2" and head[4:] not in _BZIP2_BLOCKS:
+            return None  # a word may begin with BZh too
+        return found
 
-    def _open_zip(self) -> None:
-        # The list of members stands at the end of a zip file, so its bytes cannot be hashed in passing.
-        while self._raw.read(1 << 20):
+    def _open_stream(self) -> Any:
+        if self.compression == "zip":
+            return self._open_zip()
+        if self.compression:
+            return _OPENERS[self.compression](io.BufferedReader(self._raw, _RAW_BUFFER))
+        return self._raw if self.regular else io.BufferedReader(self._raw, _RAW_BUFFER)
+
+    def _open_zip(self) -> IO[bytes] | None:
+        """Open the one file in a zip archive; numpy's archives (`is_npz`) have no stream."""
+        while self._raw.read(1 << 20):  # the list of members is at the end, so the bytes must be hashed beforehand
             pass
         try:
             archive = zipfile.ZipFile(self._file)
         except _BROKEN as reason:
             raise self.error(f"{self.path} is a broken zip file ({reason}); fetch or pack it again") from reason
-        self.names = [name for name in archive.namelist() if not name.endswith("/") and not _is_litter(name)]
-        if self.is_npz:
-            return
-        if len(self.names) != 1:
-            found = ", ".join(self.names[:3]) or "nothing"
-            raise self.error(f"{self.path} holds {len(self.names)} files ({found}); unpack it and give one of them")
+        names = [name for name in archive.namelist() if not name.endswith("/") and not _is_litter(name)]
+        if names and all(name.endswith(".npy") for name in names):
+            self.is_npz, self.compression = True, None
+            return None
+        if len(names) != 1:
+            found = ", ".join(names[:3]) or "nothing"
+            raise self.error(f"{self.path} holds {len(names)} files ({found}); unpack it and give one of them")
         try:
-            self._stream = archive.open(self.names[0])
+            return archive.open(names[0])
         except (*_BROKEN, KeyError) as reason:
             raise self.error(
-                f"cannot unpack {self.names[0]} from {self.path} ({reason}); unpack it and give the file itself"
+                f"cannot unpack {names[0]} from {self.path} ({reason}); unpack it and give the file itself"
             ) from reason
-
-    @property
-    def is_npz(self) -> bool:
-        """Say whether this is numpy's archive of arrays."""
-        return bool(self.names) and all(name.endswith(".npy") for name in self.names)
 
     @property
     def consumed(self) -> int:
@@ -142,7 +106,7 @@ class ByteSource:
         return self._raw.digest.hexdigest()
 
     def peek(self, count: int) -> bytes:
-        """Give the next `count` bytes, or all there are, without taking them."""
+        """Return the next `count` bytes, or all there are, without taking them."""
         while len(self._held) < count and not self.ended:
             self._held += self._take(count - len(self._held))
         return self._held[:count]
@@ -155,26 +119,32 @@ class ByteSource:
         return taken
 
     def readinto(self, buffer: memoryview) -> int:
-        """Take bytes into a buffer and give their number; none means the end."""
+        """Take bytes into a buffer and return their number; none means the end."""
         if self._held:
             data = self.read(len(buffer))
             buffer[: len(data)] = data
             return len(data)
-        with self._mishaps():
-            count = int(self._stream.readinto(buffer))  # type: ignore[attr-defined]
-            self._count(count)
-        self.ended = not count
+        with self._reading():
+            count = int(self._stream.readinto(buffer))
+        self._count(count)
         return count
 
     def _take(self, count: int) -> bytes:
-        with self._mishaps():
-            data = self._stream.read(count)
-            self._count(len(data))
-        self.ended = not data
+        with self._reading():
+            data: bytes = self._stream.read(count)
+        self._count(len(data))
         return data
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except _BROKEN as reason:
+            raise self.error(_breakage(self.path, self.compression, reason)) from reason
 
     def _count(self, count: int) -> None:
         """Refuse a file that unpacks to far more than words and numbers do."""
+        self.ended = not count
         self.unpacked += count
         if self.compression and self.unpacked > max(_HARMLESS, _MOST_RATIO * self.consumed):
             raise self.error(
@@ -182,20 +152,32 @@ class ByteSource:
                 "unpack it yourself if you trust it"
             )
 
-    @contextmanager
-    def _mishaps(self) -> Iterator[None]:
-        try:
-            yield
-        except _BROKEN as reason:
-            raise self.error(_breakage(self.path, self.compression, reason)) from reason
-
-    def __enter__(self) -> ByteSource:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
+
+
+class _HashingFile(io.RawIOBase):
+    """A raw file that counts and hashes every byte read from it, in order."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = file
+        self.consumed = 0
+        self.digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:  # the base class would copy
+        data: bytes = self.file.read(size)
+        self.digest.update(data)
+        self.consumed += len(data)
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        count = int(self.file.readinto(buffer))
+        self.digest.update(memoryview(buffer)[:count])
+        self.consumed += count
+        return count
 
 
 def _refusal(path: Path, reason: OSError) -> str:
@@ -218,9 +200,3 @@ def _breakage(path: Path, compression: str | None, reason: BaseException) -> str
 
 def _is_litter(name: str) -> bool:
     return name.startswith("__MACOSX/") or name.rsplit("/", 1)[-1].startswith(".")
-
-
-def _pread(file: IO[bytes]) -> bytes:
-    head = file.read(_HEAD)
-    file.seek(0)
-    return head

@@ -1,4 +1,4 @@
-"""fastText's binary models: read with numpy, memory-mapped, checked against the size of the file."""
+"""fastText's binary models: memory-mapped, every size checked against the size of the file."""
 
 from __future__ import annotations
 
@@ -13,29 +13,58 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lnmap.errors import VectorFileError
-from lnmap.io.collect import Collector, drop_not_finite
-from lnmap.io.sniff import FASTTEXT_MAGIC, MOST_DIMENSIONS
-from lnmap.io.subwords import ngram_hashes
+from lnmap.io.collect import Collector, Matrix
+from lnmap.io.formats.reader import MOST_DIMENSIONS, Reader, decode
+from lnmap.io.source import ByteSource
 from lnmap.progress import Progress
 
+FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 _VERSIONS = (11, 12)
 _SUPERVISED = 3
+_ARGUMENTS = struct.Struct("<12id")
+_DICTIONARY = struct.Struct("<iiiqq")
 _END_OF_SENTENCE = b"</s>"
 _BLOCK = 1024
 _LONGEST_NGRAM = 1000
+_FNV_OFFSET, _FNV_PRIME = np.uint32(2166136261), np.uint32(16777619)
 
 
-@dataclass(frozen=True)
-class _Header:
-    dim: int
-    bucket: int
-    minn: int
-    maxn: int
-    pruned: bool
+class FasttextReader(Reader):
+    """Read the vectors of all words of a model."""
+
+    format = "fasttext"
+    mapped = True
+
+    def __init__(self, source: ByteSource, model: SubwordModel) -> None:
+        super().__init__(source)
+        self.model = model
+
+    @classmethod
+    def recognise(cls, source: ByteSource) -> Reader | None:
+        """Recognise the magic number."""
+        if source.peek(len(FASTTEXT_MAGIC)) != FASTTEXT_MAGIC:
+            return None
+        if source.compression or not source.regular:
+            raise VectorFileError(f"{source.path} is a packed fastText model; unpack it and give the .bin file")
+        return cls(source, SubwordModel(source.path))
+
+    def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
+        """Add the words block by block."""
+        model = self.model
+        wanted = min(len(model), collector.options.line_limit or len(model))
+        stop = 0
+        with progress.task(f"reading {model.path.name}", wanted) as task:
+            for start in range(0, wanted, _BLOCK):
+                stop = min(start + _BLOCK, wanted)
+                collector.add_checked(model.words[start:stop], model.vectors(start, stop), start + 1)
+                task.advance(stop - start)
+                if collector.full:
+                    break
+        return {"lines": stop, "header_words": len(model)}
 
 
 class SubwordModel:
-    """Words and character n-grams of a fastText model; gives vectors for known and unknown words.
+    """Words and character n-grams of a fastText model, with vectors for known and unknown words.
 
     :param path: an unquantised `.bin` file.
     """
@@ -44,33 +73,20 @@ class SubwordModel:
         self.path = Path(path)
         try:
             with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                self._header, self._names, place = _parse(data, self.path)
-                rows, dim, place = _matrix_shape(data, place, self.path)
+                self._header = _Header.parse(data, self.path)
         except (OSError, ValueError) as error:
             raise VectorFileError(f"cannot read the fastText model {self.path}: {error}; fetch it again") from error
         except struct.error as error:
             raise VectorFileError(f"{self.path} is a fastText model cut short; fetch it again") from error
-        if dim != self._header.dim or rows < len(self._names):
-            raise VectorFileError(
-                f"{self.path} promises {len(self._names)} words of {self._header.dim} values but holds a matrix of "
-                f"{rows} x {dim}; fetch it again"
-            )
-        if self._has_subwords and rows != len(self._names) + self._header.bucket:
-            raise VectorFileError(
-                f"{self.path} holds {rows} rows; expected {len(self._names)} words and {self._header.bucket} n-grams"
-            )
-        self._matrix = np.asarray(np.memmap(self.path, "<f4", "r", offset=place, shape=(rows, dim)))
-        self.words = [name.decode("utf-8", "surrogateescape") for name in self._names]
+        self._names = self._header.names
+        self._matrix = np.asarray(np.memmap(self.path, "<f4", "r", self._header.place, self._header.shape))
+        self.words = [decode(name) for name in self._names]
         self._index = {word: row for row, word in enumerate(self.words)}
 
     @property
     def dim(self) -> int:
         """Number of coordinates of a vector."""
-        return self._header.dim
-
-    @property
-    def _has_subwords(self) -> bool:
-        return self._header.maxn > 0 and self._header.bucket > 0 and not self._header.pruned
+        return self._header.shape[1]
 
     def __len__(self) -> int:
         return len(self.words)
@@ -79,7 +95,7 @@ class SubwordModel:
         return word in self._index
 
     def vector(self, word: str) -> NDArray[np.float32]:
-        """Give the vector of any word: an unknown one is the mean of its n-grams, zero when it has none."""
+        """Return the vector of any word: an unknown one is the mean of its n-grams, zero if it has none."""
         row = self._index.get(word)
         if row is not None:
             return self.vectors(row, row + 1)[0]
@@ -88,15 +104,13 @@ class SubwordModel:
             return np.zeros(self.dim, np.float32)
         return np.asarray(self._matrix[rows].mean(axis=0), dtype=np.float32)
 
-    def vectors(self, start: int, stop: int) -> NDArray[np.float32]:
-        """Give the vectors of the words in rows `start` to `stop`: the mean of a word's row and its n-grams' rows."""
+    def vectors(self, start: int, stop: int) -> Matrix:
+        """Return the vectors of the words in rows `start` to `stop`: the mean of a word's row and its n-grams' rows."""
         names = self._names[start:stop]
         own = np.arange(start, start + len(names))
-        # The end of a sentence is no word that has letters.
-        owner, rows = self._ngram_rows([b"" if name == _END_OF_SENTENCE else name for name in names])
-        spelt = np.array([name != _END_OF_SENTENCE for name in names], dtype=bool)
-        kept = spelt[owner]
-        owner, rows = owner[kept], rows[kept]
+        owner, rows = self._ngram_rows(names)
+        spelt = np.array([name != _END_OF_SENTENCE for name in names], dtype=bool)  # that one has no letters
+        owner, rows = owner[spelt[owner]], rows[spelt[owner]]
         if not len(rows):
             return np.array(self._matrix[own], dtype=np.float32)
         order = np.argsort(np.concatenate([np.arange(len(names)), owner]), kind="stable")
@@ -106,70 +120,131 @@ class SubwordModel:
         return np.asarray(sums / counts[:, None], dtype=np.float32)
 
     def _ngram_rows(self, names: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Give the matrix rows of the words' n-grams, and whose they are."""
-        if not self._has_subwords:
+        """Return the words that the n-grams belong to, and the n-grams' matrix rows."""
+        if not self._header.has_ngrams:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         owner, hashes = ngram_hashes(names, self._header.minn, self._header.maxn)
         return owner, len(self._names) + (hashes % np.uint32(self._header.bucket)).astype(np.int64)
 
 
-def read_model(model: SubwordModel, collector: Collector, progress: Progress) -> dict[str, Any]:
-    """Feed the words of a model to a collector, block by block, and report on the reading."""
-    options = collector.options
-    wanted = len(model) if options.limit_counts == "words" else min(len(model), options.limit or len(model))
-    stop = 0
-    with progress.task(f"reading {model.path.name}", wanted) as task:
-        for start in range(0, wanted, _BLOCK):
-            stop = min(start + _BLOCK, wanted)
-            words, vectors = drop_not_finite(model.words[start:stop], model.vectors(start, stop), start + 1, collector)
-            collector.add(words, vectors)
-            task.advance(stop - start)
-            if collector.full:
-                break
-    return {"lines": stop, "header_words": len(model)}
+@dataclass(frozen=True)
+class _Header:
+    """What stands before the matrix of a model.
+
+    :param names: the words in matrix order; the n-grams' rows follow theirs.
+    :param place: number of bytes before the matrix.
+    :param shape: rows and columns of the matrix.
+    """
+
+    bucket: int
+    minn: int
+    maxn: int
+    pruned: bool
+    names: list[bytes]
+    place: int
+    shape: tuple[int, int]
+
+    @property
+    def has_ngrams(self) -> bool:
+        return self.maxn > 0 and self.bucket > 0 and not self.pruned
+
+    @classmethod
+    def parse(cls, data: mmap.mmap, path: Path) -> _Header:
+        """Parse and check the header; a struct.error means that the file is cut short."""
+        magic, version = struct.unpack_from("<4si", data)
+        if magic != FASTTEXT_MAGIC or version not in _VERSIONS:
+            raise VectorFileError(f"{path} is a fastText file of version {version}; versions 11 and 12 can be read")
+        dim, _, _, _, _, _, _, model, bucket, minn, maxn, _, _ = _ARGUMENTS.unpack_from(data, 8)
+        if version == 11 and model == _SUPERVISED:
+            maxn = 0  # models of that version were trained without n-grams of characters
+        place = 8 + _ARGUMENTS.size
+        size, nwords, nlabels, _, pruned = _DICTIONARY.unpack_from(data, place)
+        sane = 0 < dim <= MOST_DIMENSIONS and bucket >= 0 and maxn <= _LONGEST_NGRAM
+        if not sane or size != nwords + nlabels or nlabels < 0 or not 0 < nwords <= len(data) // 10:
+            raise VectorFileError(f"{path} is a broken fastText model: {nwords} words of {dim} values; fetch it again")
+        names, place = _read_names(data, place + _DICTIONARY.size, size, path)
+        if len(names) != nwords:
+            raise VectorFileError(f"{path} promises {nwords} words but holds {len(names)}; fetch it again")
+        place += 8 * max(pruned, 0)
+        if place > len(data):
+            raise VectorFileError(f"{path} is a fastText model cut short before its matrix; fetch it again")
+        shape, place = _read_shape(data, place, path)
+        header = cls(bucket, minn, maxn, pruned == 0, names, place, shape)
+        header.check_shape(dim, path)
+        return header
+
+    def check_shape(self, dim: int, path: Path) -> None:
+        """Refuse a matrix that does not fit the words, the n-grams and the number of values promised."""
+        rows, columns = self.shape
+        if columns != dim or rows < len(self.names):
+            raise VectorFileError(
+                f"{path} promises {len(self.names)} words of {dim} values but holds a matrix of "
+                f"{rows} x {columns}; fetch it again"
+            )
+        if self.has_ngrams and rows != len(self.names) + self.bucket:
+            raise VectorFileError(
+                f"{path} holds {rows} rows; expected {len(self.names)} words and {self.bucket} n-grams"
+            )
 
 
-def _parse(data: mmap.mmap, path: Path) -> tuple[_Header, list[bytes], int]:
-    """Read what stands before the matrix: header, names of the words in matrix order, offset of the matrix."""
-    magic, version = struct.unpack_from("<4si", data)
-    if magic != FASTTEXT_MAGIC or version not in _VERSIONS:
-        raise VectorFileError(f"{path} is a fastText file of version {version}; versions 11 and 12 can be read")
-    dim, _, _, _, _, _, _, model, bucket, minn, maxn, _, _ = struct.unpack_from("<12id", data, 8)
-    if version == 11 and model == _SUPERVISED:
-        maxn = 0  # models of that version were trained without n-grams of characters
-    place = 8 + struct.calcsize("<12id")
-    size, nwords, nlabels, _, pruned = struct.unpack_from("<iiiqq", data, place)
-    place += struct.calcsize("<iiiqq")
-    sane = 0 < dim <= MOST_DIMENSIONS and bucket >= 0 and maxn <= _LONGEST_NGRAM
-    if not sane or size != nwords + nlabels or nlabels < 0 or not 0 < nwords <= len(data) // 10:
-        raise VectorFileError(f"{path} is a broken fastText model: {nwords} words of {dim} values; fetch it again")
+def _read_names(data: mmap.mmap, place: int, size: int, path: Path) -> tuple[list[bytes], int]:
+    """Read the dictionary's entries (a name, NUL, a count of 8 bytes, a kind of 1 byte) and return the words."""
     names = []
     for _ in range(size):
         end = data.find(b"\0", place)
         if end < 0 or end + 10 > len(data):
             raise VectorFileError(f"{path} is a fastText model cut short in its dictionary; fetch it again")
-        if data[end + 9] == 0:
+        if data[end + 9] == 0:  # a word, not a label
             names.append(data[place:end])
         place = end + 10
-    if len(names) != nwords:
-        raise VectorFileError(f"{path} promises {nwords} words but holds {len(names)}; fetch it again")
-    place += 8 * max(pruned, 0)
-    if place > len(data):
-        raise VectorFileError(f"{path} is a fastText model cut short before its matrix; fetch it again")
-    return _Header(dim, bucket, minn, maxn, pruned == 0), names, place
+    return names, place
 
 
-def _matrix_shape(data: mmap.mmap, place: int, path: Path) -> tuple[int, int, int]:
-    """Read the matrix's shape and see that it lies within the file."""
-    (quantised,) = struct.unpack_from("<?", data, place)
+def _read_shape(data: mmap.mmap, place: int, path: Path) -> tuple[tuple[int, int], int]:
+    """Read the shape of the matrix and check that it lies within the file."""
+    quantised, rows, dim = struct.unpack_from("<?qq", data, place)
     if quantised:
         raise VectorFileError(
             f"{path} is a quantised fastText model (.ftz), which holds no exact vectors; give the .bin or .vec file"
         )
-    rows, dim = struct.unpack_from("<qq", data, place + 1)
-    place += 17
+    place += struct.calcsize("<?qq")
     if rows <= 0 or dim <= 0 or place + 4 * rows * dim > len(data):
         raise VectorFileError(
             f"{path} is cut short: it promises {rows} x {dim} values and ends after {len(data):,} bytes; fetch it again"
         )
-    return rows, dim, place
+    return (rows, dim), place
+
+
+def ngram_hashes(words: Sequence[bytes], shortest: int, longest: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Hash the n-grams of `<word>` for each word as fastText does: (row of the word, hash), ordered by word.
+
+    An n-gram is `shortest` to `longest` characters of UTF-8; one character alone does not count at the word's ends.
+    The hash is FNV-1a over bytes, except that each byte is sign-extended before it is mixed in.
+    """
+    text = np.frombuffer(b"".join(b"<%b>" % word for word in words), dtype=np.uint8)
+    lengths = np.fromiter((len(word) + 2 for word in words), np.int64, len(words))
+    ends = np.cumsum(lengths)
+    owner = np.repeat(np.arange(len(words)), lengths)
+    is_start = np.append((text & 0xC0) != 0x80, True)
+    mixed = text.view(np.int8).astype(np.int32).view(np.uint32)
+
+    place = np.flatnonzero(is_start[:-1])  # the next byte to mix in, for each n-gram that is growing
+    row = owner[place]
+    first = place == ends[row] - lengths[row]
+    value = np.full(len(place), _FNV_OFFSET)
+    size = np.zeros(len(place), np.int64)
+    rows, hashes = [np.empty(0, np.int64)], [np.empty(0, np.uint32)]
+    while len(place):
+        value = (value ^ mixed[place]) * _FNV_PRIME
+        place = place + 1
+        whole = is_start[place]
+        size = size + whole
+        at_end = place == ends[row]
+        counts = whole & (size >= shortest) & ~((size == 1) & (first | at_end))
+        rows.append(row[counts])
+        hashes.append(value[counts])
+        grows = ~at_end & ~(whole & (size >= longest))
+        place, row, first, value, size = place[grows], row[grows], first[grows], value[grows], size[grows]
+    found = np.concatenate(rows)
+    order = np.argsort(found, kind="stable")
+    return found[order], np.concatenate(hashes)[order]

@@ -1,25 +1,18 @@
-"""Sniffing: what a file is, told from its first bytes and not from its name."""
+"""The start of a file of words: an optional line `words dimensions`, then text lines or binary records."""
 
 from __future__ import annotations
 
 import re
-import struct
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from lnmap.errors import VectorFileError
-from lnmap.io.numbers import NOT_FINITE, NUMBER
-
-HEAD = 1 << 20
-FASTTEXT_MAGIC = struct.pack("<i", 793712314)
-MOST_DIMENSIONS = 100_000
-LONGEST_BINARY_WORD = 1 << 16
+from lnmap.io.formats.decimals import NOT_FINITE, NUMBER
+from lnmap.io.formats.reader import HEAD, MOST_DIMENSIONS
+from lnmap.io.source import ByteSource
 
 _BOM = b"\xef\xbb\xbf"
 _HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*")
-_CONTROL = re.compile(rb"[\x00-\x08]")
 _SAMPLE = 50
 _OTHER_FILES = {
     b"\x93NUMPY": "a numpy array without words; save words and vectors together as .npz, or pass (words, array)",
@@ -33,124 +26,79 @@ _OTHER_FILES = {
 
 
 @dataclass(frozen=True)
-class Layout:
-    """How a file holds its vectors.
+class Header:
+    """What the first bytes of a file say.
 
-    :param kind: the format.
-    :param dim: number of coordinates.
-    :param rows: number of words the header promises, None without a header.
+    :param rows: number of words promised, None without a header line.
+    :param dim: number of values per word promised, None without a header line.
     :param start: number of bytes before the first word.
-    :param line_bytes: mean length of a line, estimated.
+    :param body: the bytes after `start` that were looked at.
+    :param whole: whether those are all there are.
     """
 
-    kind: Literal["text", "word2vec-binary", "fasttext"]
-    dim: int = 0
-    rows: int | None = None
-    start: int = 0
-    line_bytes: int = 0
+    rows: int | None
+    dim: int | None
+    start: int
+    body: bytes
+    whole: bool
+
+    def sample_lines(self) -> list[bytes]:
+        """Return the first complete lines that are not blank."""
+        lines = self.body.split(b"\n", _SAMPLE)
+        if len(lines) > _SAMPLE or not self.whole:
+            lines = lines[:-1]
+        return [line for line in (line.replace(b"\t", b" ").strip(b" \r") for line in lines) if line] or [b""]
 
 
-def sniff(head: bytes, whole: bool, path: Path) -> Layout:
-    """Tell the layout from the first bytes; `whole` says that there are no others."""
-    if not head.strip(b" \t\r\n\x00"):
-        found = "is empty" if not head else "holds only blanks"
-        raise VectorFileError(f"{path} {found}; expected lines of a word and its numbers")
-    if head.startswith(FASTTEXT_MAGIC):
-        return Layout("fasttext")
-    for magic, what in _OTHER_FILES.items():
-        if head.startswith(magic):
-            raise VectorFileError(f"{path} is {what}")
-    if head.lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
-        raise VectorFileError(f"{path} is a web page, not word vectors; the download went wrong: fetch it again")
-    return _sniff_words(head, whole, path)
-
-
-def _sniff_words(head: bytes, whole: bool, path: Path) -> Layout:
+def read_header(source: ByteSource) -> Header:
+    """Parse the first bytes of a file; refuse those of files that hold no word vectors."""
+    head, path = source.peek(HEAD), source.path
+    _refuse_other_files(head, path)
     start = len(_BOM) if head.startswith(_BOM) else 0
     first, newline, _ = head[start:].partition(b"\n")
-    if not newline and not whole:
+    if not newline and not source.ended:
         raise VectorFileError(
             f"{path} has no line end in its first {len(head):,} bytes; this is no file of word vectors"
         )
-    header = _HEADER.fullmatch(first)
-    rows, promised = (int(header[1]), int(header[2])) if header else (None, None)
-    if header:
-        start += len(first) + 1
-        _check_header(rows or 0, promised or 0, path)
-        if whole and len(head) <= start:
-            raise VectorFileError(f"{path} ends after its header, which promises {rows:,} words; fetch it again")
-    lines = _sample_lines(head[start:], whole)
-    counts = Counter(count for count in map(_values_after_word, lines) if count)
-    if promised and not _any_text(lines, promised):
-        if _is_binary(head[start:], rows or 0, promised, whole):
-            return Layout("word2vec-binary", promised, rows, start, 4 * promised + 10)
-        if not counts:
-            raise VectorFileError(_no_vectors(lines, path))
-    if not counts and not promised:
-        raise VectorFileError(_no_vectors(lines, path))
-    dim = promised or counts.most_common(1)[0][0]
-    if counts and dim not in counts:
-        found = counts.most_common(1)[0][0]
-        raise VectorFileError(
-            f"the header of {path} promises {dim} values a word, but its lines hold {found}; correct the header's "
-            f"second number to {found} or fetch the file again"
-        )
-    if dim > MOST_DIMENSIONS:
-        raise VectorFileError(f"{path} has {dim:,} values on a line; at most {MOST_DIMENSIONS:,} are expected")
-    return Layout("text", dim, rows, start, max(1, sum(map(len, lines)) // len(lines)) + 1)
-
-
-def _check_header(rows: int, dim: int, path: Path) -> None:
+    found = _HEADER.fullmatch(first)
+    if not found:
+        return Header(None, None, start, head[start:], source.ended)
+    rows, dim = int(found[1]), int(found[2])
     if not rows or not dim:
         raise VectorFileError(f"the header of {path} promises {rows} words of {dim} values; there is nothing to read")
     if dim > MOST_DIMENSIONS:
         raise VectorFileError(
-            f"the header of {path} promises {dim:,} values a word; at most {MOST_DIMENSIONS:,} are expected: "
+            f"the header of {path} promises {dim:,} values per word; at most {MOST_DIMENSIONS:,} are expected: "
             "check that it is a file of word vectors"
         )
+    start += len(first) + 1
+    if source.ended and len(head) <= start:
+        raise VectorFileError(f"{path} ends after its header, which promises {rows:,} words; fetch it again")
+    return Header(rows, dim, start, head[start:], source.ended)
 
 
-def _sample_lines(text: bytes, whole: bool) -> list[bytes]:
-    """Give the first complete lines."""
-    lines = text.split(b"\n", _SAMPLE)
-    if len(lines) > _SAMPLE or not whole:
-        lines = lines[:-1]
-    return [line for line in (line.replace(b"\t", b" ").strip(b" \r") for line in lines) if line] or [b""]
+def _refuse_other_files(head: bytes, path: Path) -> None:
+    if not head.strip(b" \t\r\n\x00"):
+        found = "is empty" if not head else "holds only blanks"
+        raise VectorFileError(f"{path} {found}; expected lines of a word and its numbers")
+    for magic, what in _OTHER_FILES.items():
+        if head.startswith(magic):
+            raise VectorFileError(f"{path} is {what}")
+    if is_web_page(head):
+        raise VectorFileError(f"{path} is a web page, not word vectors; the download went wrong: fetch it again")
 
 
-def _values_after_word(line: bytes) -> int:
-    """Count the numbers after the first field, 0 when other fields stand there."""
-    fields = [field for field in line.split(b" ")[1:] if field]
-    return len(fields) if all(map(_is_number, fields)) else 0
+def is_web_page(head: bytes) -> bool:
+    """Whether a file begins as HTML does."""
+    return head.removeprefix(_BOM).lstrip()[:15].lower().startswith((b"<!doctype", b"<html"))
 
 
-def _any_text(lines: list[bytes], dim: int) -> bool:
-    """Say whether some line ends in `dim` numbers written as text."""
-    split = ([field for field in line.split(b" ") if field] for line in lines)
-    return any(len(fields) > dim and all(map(_is_number, fields[-dim:])) for fields in split)
-
-
-def _is_number(field: bytes) -> bool:
+def is_number(field: bytes) -> bool:
+    """Whether a field is a number written as text, finite or not."""
     return bool(NUMBER.fullmatch(field) or NOT_FINITE.fullmatch(field))
 
 
-def _is_binary(data: bytes, rows: int, dim: int, whole: bool) -> bool:
-    """Say whether records of a word, a blank and `dim` floats stand here.
-
-    The numbers must hold bytes that no text holds, or the records must end exactly where the file does.
-    """
-    place, seen, strange = 0, 0, False
-    while seen < rows and place < len(data):
-        blank = data.find(b" ", place, place + LONGEST_BINARY_WORD)
-        end = blank + 1 + 4 * dim
-        if blank < 0 or end > len(data):
-            return strange or bool(blank > 0 and _CONTROL.search(data, blank))
-        strange = strange or bool(_CONTROL.search(data, blank, end))
-        place = end + (data[end : end + 1] == b"\n")
-        seen += 1
-    return strange or (whole and seen == rows and place == len(data))
-
-
-def _no_vectors(lines: list[bytes], path: Path) -> str:
-    shown = lines[0][:40].decode("utf-8", "replace")
-    return f"{path} holds no word vectors: expected lines of a word and its numbers, found {shown!r}"
+def ends_in_numbers(line: bytes, count: int) -> bool:
+    """Whether a line holds a word and then at least `count` numbers written as text."""
+    fields = [field for field in line.split(b" ") if field]
+    return len(fields) > count and all(map(is_number, fields[-count:]))

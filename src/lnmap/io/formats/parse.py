@@ -1,26 +1,52 @@
-"""The fast parsers: a clean block of lines in one call, or None when anything about it looks unusual."""
+"""Parsing blocks of text lines: the fast parsers take a clean block whole, the tolerant one goes line by line.
+
+All give the same bits. A fast parser returns None for a block that is unusual in any way.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lnmap.embeddings import all_finite
-from lnmap.io.numbers import parse_rows
-from lnmap.io.tolerant import Parsed, decode, parse_tolerant
+from lnmap.io.formats.decimals import NOT_FINITE, NUMBER, NUMBERS, parse_rows
+from lnmap.io.formats.reader import decode
+from lnmap.io.lines import OVERLONG
 
+_BLANKS = re.compile(rb" +")
 _OTHER_BLANKS = (b"\r", b"\x0b", b"\x0c")
+_SHOWN = 30
 
 
+@dataclass
+class Parsed:
+    """What a block of lines held.
+
+    :param words: one word per row.
+    :param vectors: float32 array (rows, d), all finite.
+    :param lines: number of lines in the block.
+    :param skipped: (line within the block, from 0; reason) of each line left out.
+    """
+
+    words: list[str]
+    vectors: NDArray[np.float32]
+    lines: int
+    skipped: list[tuple[int, str]] = field(default_factory=list)
+
+
+@lru_cache(maxsize=4)
 def head_line(dim: int) -> bytes:
-    """Name the columns: the word, `dim` numbers, and the nothing after a trailing blank."""
-    return " ".join(_columns(dim)).encode("ascii") + b"\n"
+    """Return the names of the columns: the word, `dim` numbers, and the nothing after a trailing blank."""
+    return " ".join(["word", *map(str, range(dim)), "rest"]).encode("ascii") + b"\n"
 
 
 def parse_block(block: bytes, dim: int) -> Parsed:
-    """Parse a block of whole lines under a head line, the quickest way that is exact for it."""
+    """Parse a block of whole lines under a head line, in the fastest way that is exact for it."""
     clean = block.replace(b"\t", b" ") if b"\t" in block else block
     if b"\r" in clean:
         clean = clean.replace(b"\r\n", b"\n")
@@ -38,15 +64,9 @@ def _polars() -> Any:
 
 
 @lru_cache(maxsize=4)
-def _columns(dim: int) -> list[str]:
-    return ["word", *map(str, range(dim)), "rest"]
-
-
-@lru_cache(maxsize=4)
 def _schema(dim: int) -> dict[str, Any]:
     polars = _polars()
-    word, *numbers, rest = _columns(dim)
-    return {word: polars.String, **dict.fromkeys(numbers, polars.Float32), rest: polars.String}
+    return {"word": polars.String, **{str(column): polars.Float32 for column in range(dim)}, "rest": polars.String}
 
 
 def _parse_polars(block: bytes, dim: int) -> Parsed | None:
@@ -77,9 +97,60 @@ def _parse_numpy(block: bytes, dim: int) -> Parsed | None:
         word, _, numbers = line.rstrip(b" ").partition(b" ")
         if not word or numbers.count(b" ") != dim - 1:
             return None
-        words.append(word)
+        words.append(decode(word))
         rows.append(numbers)
     vectors = parse_rows(rows, dim)
     if vectors is None or not all_finite(vectors):
         return None
-    return Parsed([decode(word) for word in words], vectors, len(lines))
+    return Parsed(words, vectors, len(lines))
+
+
+def parse_tolerant(block: bytes, dim: int) -> Parsed:
+    """Parse lines whose last `dim` fields are numbers; the word is what stands before. Skip other lines."""
+    lines = block.split(b"\n")[:-1]
+    words: list[str] = []
+    rows: list[bytes] = []
+    places: list[int] = []
+    skipped: list[tuple[int, str]] = []
+    for place, line in enumerate(lines):
+        word, numbers, reason = _split_line(line, dim)
+        if reason:
+            skipped.append((place, reason))
+        else:
+            words.append(decode(word))
+            rows.append(numbers)
+            places.append(place)
+    vectors = parse_rows(rows, dim) if rows else np.empty((0, dim), np.float32)
+    if vectors is None:  # cannot happen for fields that match NUMBERS, but a row too few must never shift the others
+        raise AssertionError("matched numbers did not parse")
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all(axis=1))
+    if not finite.all():
+        skipped += [(places[row], "a value too large for float32") for row in np.flatnonzero(~finite)]
+        words = [word for word, good in zip(words, finite, strict=True) if good]
+        vectors = vectors[finite]
+    return Parsed(words, vectors, len(lines), sorted(skipped))
+
+
+def _split_line(line: bytes, dim: int) -> tuple[bytes, bytes, str]:
+    """Split a line into word and numbers, or return the reason why that fails."""
+    text = line.replace(b"\t", b" ").rstrip(b" \r")
+    if not text:
+        return b"", b"", "empty line"
+    if text.endswith(OVERLONG[:-1]):
+        return b"", b"", "line too long"
+    fields = text.rsplit(b" ", dim)
+    if b"" in fields[1:]:
+        fields = _BLANKS.sub(b" ", text).rsplit(b" ", dim)
+    if len(fields) <= dim:
+        return b"", b"", f"wrong number of values: {len(fields) - 1} instead of {dim}"
+    word, numbers = fields[0].strip(b" "), b" ".join(fields[1:])
+    if not NUMBERS.fullmatch(numbers):
+        return b"", b"", _complaint(fields[1:])
+    return (word, numbers, "") if word else (b"", b"", "empty word")
+
+
+def _complaint(fields: list[bytes]) -> str:
+    bad = next(text for text in fields if not NUMBER.fullmatch(text))
+    if NOT_FINITE.fullmatch(bad):
+        return "NaN or infinite value"
+    return f"not a number: {bad[:_SHOWN].decode('utf-8', 'replace')!r}"

@@ -1,110 +1,122 @@
-"""Text files of word vectors: word2vec, fastText and GloVe, streamed."""
+"""Text files of word vectors: word2vec, fastText and GloVe."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
 from typing import Any
 
 from lnmap.errors import VectorFileError
-from lnmap.io.blocks import BLOCK, line_blocks, longest_line
 from lnmap.io.collect import Collector
-from lnmap.io.fast import head_line, parse_block
-from lnmap.io.sniff import Layout
-from lnmap.io.sources import ByteSource
+from lnmap.io.formats.header import ends_in_numbers, is_number, read_header
+from lnmap.io.formats.parse import head_line, parse_block
+from lnmap.io.formats.reader import MOST_DIMENSIONS, Reader
+from lnmap.io.lines import BLOCK, line_blocks
+from lnmap.io.source import ByteSource
 from lnmap.progress import Progress
 
 _SMALLEST_BLOCK = 1 << 18
+_LONGEST_WORD, _LONGEST_NUMBER = 1 << 20, 64  # bytes; a longer line is skipped
 _PATIENCE = 1000  # bad lines beyond the good ones before giving up
 
 
-def read_text(source: ByteSource, layout: Layout, collector: Collector, progress: Progress) -> dict[str, Any]:
-    """Feed the lines of a text file to a collector and report on the reading."""
-    return _TextReader(source, layout, collector, progress).run()
+class TextReader(Reader):
+    """Read lines of a word and its numbers, skipping and counting those that hold something else."""
 
+    format = "text"
+    cached = True
 
-class _TextReader:
-    def __init__(self, source: ByteSource, layout: Layout, collector: Collector, progress: Progress) -> None:
-        self.source = source
-        self.layout = layout
-        self.collector = collector
-        self.progress = progress
-        self.lines = 0
-        self.good = 0
-        limit = collector.options.limit
-        self.line_limit = limit if collector.options.limit_counts == "lines" else None
+    def __init__(self, source: ByteSource, rows: int | None, dim: int, start: int, line_bytes: int) -> None:
+        super().__init__(source)
+        self.rows, self.dim, self.start, self.line_bytes = rows, dim, start, line_bytes
+        self.lines = self.good = 0
 
-    def run(self) -> dict[str, Any]:
-        self.source.read(self.layout.start)
-        dim = self.layout.dim
-        total = self.source.size if self.collector.options.limit is None else None
-        with self.progress.task(f"reading {self.source.path.name}", total) as task:
+    @classmethod
+    def recognise(cls, source: ByteSource) -> Reader:
+        """Recognise lines that end in numbers, and explain what is wrong with any other file."""
+        header = read_header(source)
+        path, lines = source.path, header.sample_lines()
+        counts = Counter(count for count in map(_numbers_after_word, lines) if count)
+        if not counts and not (header.dim and any(ends_in_numbers(line, header.dim) for line in lines)):
+            shown = lines[0][:40].decode("utf-8", "replace")
+            raise VectorFileError(
+                f"{path} holds no word vectors: expected lines of a word and its numbers, found {shown!r}"
+            )
+        usual = counts.most_common(1)[0][0] if counts else 0
+        dim = header.dim or usual
+        if counts and dim not in counts:
+            raise VectorFileError(
+                f"the header of {path} promises {dim} values per word, but its lines hold {usual}; correct the "
+                f"header's second number to {usual} or fetch the file again"
+            )
+        if dim > MOST_DIMENSIONS:
+            raise VectorFileError(f"{path} has {dim:,} values on a line; at most {MOST_DIMENSIONS:,} are expected")
+        return cls(source, header.rows, dim, header.start, max(1, sum(map(len, lines)) // len(lines)) + 1)
+
+    def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
+        """Parse the lines in blocks."""
+        source, options = self.source, collector.options
+        source.read(self.start)
+        longest = _LONGEST_WORD + _LONGEST_NUMBER * self.dim
+        stopped = False
+        with progress.task(f"reading {source.path.name}", source.size if options.limit is None else None) as task:
             before = 0
-            stopped = False
-            for block in line_blocks(self.source.readinto, self._block_bytes, longest_line(dim), head_line(dim)):
-                self._take(block)
-                task.advance(self.source.consumed - before)
-                before = self.source.consumed
-                stopped = self.collector.full or self.lines == self.line_limit
+            for block in line_blocks(
+                source.readinto, lambda: self._block_bytes(collector), longest, head_line(self.dim)
+            ):
+                self._take(block, collector)
+                task.advance(source.consumed - before)
+                before = source.consumed
+                stopped = collector.full or self.lines == options.line_limit
                 if stopped:
                     break
-        self._judge()
-        return self._report(ended=not stopped)
-
-    def _block_bytes(self) -> int:
-        """Ask for no more bytes than the limit is likely to need."""
-        options = self.collector.options
-        if options.limit is None:
-            return BLOCK
-        done = self.lines if self.line_limit is not None else len(self.collector.words)
-        wanted = (options.limit - done + 1) * self.layout.line_bytes * 9 // 8
-        return min(BLOCK, max(_SMALLEST_BLOCK, wanted))
-
-    def _take(self, block: bytes) -> None:
-        if self.line_limit is not None:
-            block = _first_lines(block, 1 + self.line_limit - self.lines)
-        parsed = parse_block(block, self.layout.dim)
-        first = self.lines + (1 if self.layout.rows is None else 2)
-        for place, reason in parsed.skipped:
-            self.collector.skip(first + place, reason)
-        self.lines += parsed.lines
-        self.good += len(parsed.words)
-        if self.collector.skipped > self.good + _PATIENCE:
-            self._judge()
-        if parsed.words:
-            self.collector.add(parsed.words, parsed.vectors)
-
-    def _judge(self) -> None:
-        """Refuse a file most of whose lines are no word vectors."""
-        if self.collector.skipped <= self.good:
-            return
-        place, reason = self.collector.samples[0]
-        raise VectorFileError(
-            f"{self.source.path} is no file of word vectors: {self.collector.skipped:,} of {self.lines:,} lines do not "
-            f"hold a word and {self.layout.dim} numbers (line {place}: {reason}); check the file"
-        )
-
-    def _report(self, ended: bool) -> dict[str, Any]:
-        report: dict[str, Any] = {"lines": self.lines, "header_words": self.layout.rows}
-        promised = self.layout.rows
-        if ended and promised is not None and promised != self.lines:
-            hint = "; it may be cut short" if promised > self.lines else ""
-            report["warning"] = f"the header promises {promised:,} words, the file holds {self.lines:,} lines{hint}"
+        self._check(collector)
+        report: dict[str, Any] = {"lines": self.lines, "header_words": self.rows}
+        if not stopped and self.rows is not None and self.rows != self.lines:
+            hint = "; it may be cut short" if self.rows > self.lines else ""
+            report["warning"] = f"the header promises {self.rows:,} words, the file holds {self.lines:,} lines{hint}"
         return report
 
+    def _block_bytes(self, collector: Collector) -> int:
+        """Return the size of the next block: no more bytes than the limit is likely to need."""
+        options = collector.options
+        if options.limit is None:
+            return BLOCK
+        done = len(collector.words) if options.line_limit is None else self.lines
+        return min(BLOCK, max(_SMALLEST_BLOCK, (options.limit - done + 1) * self.line_bytes * 9 // 8))
 
-def tell_findings(origin: Mapping[str, Any], name: str, progress: Progress) -> None:
-    """Tell the user what was wrong with a file, now or when it was cached."""
-    if origin["skipped"]:
-        place, reason = origin["skipped_samples"][0]
-        progress.note(
-            f"{name}: {origin['skipped']:,} of {origin['lines']:,} lines skipped (first: line {place}, {reason})"
+    def _take(self, block: bytes, collector: Collector) -> None:
+        limit = collector.options.line_limit
+        if limit is not None:
+            block = _first_lines(block, 1 + limit - self.lines)  # the block's head line counts too
+        parsed = parse_block(block, self.dim)
+        first = self.lines + (1 if self.rows is None else 2)
+        for place, reason in parsed.skipped:
+            collector.skip(first + place, reason)
+        self.lines += parsed.lines
+        self.good += len(parsed.words)
+        if collector.skipped > self.good + _PATIENCE:
+            self._check(collector)
+        if parsed.words:
+            collector.add(parsed.words, parsed.vectors)
+
+    def _check(self, collector: Collector) -> None:
+        """Refuse a file most of whose lines are no word vectors."""
+        if collector.skipped <= self.good:
+            return
+        place, reason = collector.samples[0]
+        raise VectorFileError(
+            f"{self.source.path} is no file of word vectors: {collector.skipped:,} of {self.lines:,} lines do not "
+            f"hold a word and {self.dim} numbers (line {place}: {reason}); check the file"
         )
-    if "warning" in origin:
-        progress.note(f"{name}: {origin['warning']}")
+
+
+def _numbers_after_word(line: bytes) -> int:
+    """Count the numbers after the first field; 0 if there are other fields."""
+    fields = [field for field in line.split(b" ")[1:] if field]
+    return len(fields) if all(map(is_number, fields)) else 0
 
 
 def _first_lines(block: bytes, count: int) -> bytes:
-    """Cut a block after `count` lines."""
     if block.count(b"\n") <= count:
         return block
     end = -1

@@ -1,76 +1,103 @@
-"""The binary format of word2vec: a text header, then for each word its bytes, a blank and float32 values."""
+"""word2vec's binary format: a header line, then for each word its bytes, a blank and float32 values."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 from lnmap.errors import VectorFileError
-from lnmap.io.blocks import BLOCK
-from lnmap.io.collect import Collector, drop_not_finite
-from lnmap.io.sniff import LONGEST_BINARY_WORD, Layout
-from lnmap.io.sources import ByteSource
-from lnmap.io.tolerant import decode
+from lnmap.io.collect import Collector
+from lnmap.io.formats.header import Header, ends_in_numbers, read_header
+from lnmap.io.formats.reader import Reader, decode
+from lnmap.io.lines import BLOCK
+from lnmap.io.source import ByteSource
 from lnmap.progress import Progress
 
 _SMALLEST = 1 << 16
+_LONGEST_WORD = 1 << 16
+_CONTROL = re.compile(rb"[\x00-\x08]")
 
 
-def read_binary(source: ByteSource, layout: Layout, collector: Collector, progress: Progress) -> dict[str, Any]:
-    """Feed the records of a binary file to a collector and report on the reading."""
-    options = collector.options
-    promised = layout.rows or 0
-    wanted = promised if options.limit_counts == "words" else min(promised, options.limit or promised)
-    source.read(layout.start)
-    rest, seen, ended = b"", 0, False
-    piece = BLOCK if options.limit is None else min(BLOCK, max(_SMALLEST, options.limit * layout.line_bytes))
-    with progress.task(f"reading {source.path.name}", source.size) as task:
-        before = 0
-        while seen < wanted and not collector.full and not ended:
-            chunk = source.read(piece)
-            ended = not chunk
-            words, numbers, rest = _records(rest + chunk, layout.dim, wanted - seen, source)
-            _collect(words, numbers, layout.dim, seen + 1, collector)
-            seen += len(words)
-            task.advance(source.consumed - before)
-            before = source.consumed
-    report: dict[str, Any] = {"lines": seen, "header_words": promised}
-    if ended and seen < wanted:
-        report["warning"] = f"the header promises {promised:,} words, the file ends after {seen:,}; it may be cut short"
-    return report
+class Word2vecReader(Reader):
+    """Read records of a word and its values."""
 
+    format = "word2vec-binary"
 
-def _records(data: bytes, dim: int, most: int, source: ByteSource) -> tuple[list[bytes], bytes, bytes]:
-    """Split off whole records: their words, their numbers' bytes, and what is left."""
-    words: list[bytes] = []
-    numbers: list[bytes] = []
-    place = 0
-    while len(words) < most:
-        blank = data.find(b" ", place)
-        end = blank + 1 + 4 * dim
-        if blank < 0 or end > len(data):
-            if blank < 0 and len(data) - place > LONGEST_BINARY_WORD:
+    def __init__(self, source: ByteSource, rows: int, dim: int, start: int) -> None:
+        super().__init__(source)
+        self.rows, self.dim, self.start = rows, dim, start
+
+    @classmethod
+    def recognise(cls, source: ByteSource) -> Reader | None:
+        """Recognise records whose values are not text."""
+        header = read_header(source)
+        if header.rows is None or header.dim is None:
+            return None
+        if any(ends_in_numbers(line, header.dim) for line in header.sample_lines()):
+            return None
+        return cls(source, header.rows, header.dim, header.start) if _holds_records(header) else None
+
+    def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
+        """Add the records in pieces."""
+        limit = collector.options.limit
+        wanted = min(self.rows, collector.options.line_limit or self.rows)
+        piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))
+        self.source.read(self.start)
+        rest, seen, ended = b"", 0, False
+        with progress.task(f"reading {self.source.path.name}", self.source.size) as task:
+            before = 0
+            while seen < wanted and not collector.full and not ended:
+                chunk = self.source.read(piece)
+                ended = not chunk
+                words, values, rest = self._split(rest + chunk, wanted - seen)
+                if words:
+                    vectors = np.frombuffer(values, "<f4").reshape(len(words), self.dim).astype(np.float32)
+                    collector.add_checked(words, vectors, seen + 1, empty_words=False)
+                seen += len(words)
+                task.advance(self.source.consumed - before)
+                before = self.source.consumed
+        report: dict[str, Any] = {"lines": seen, "header_words": self.rows}
+        if ended and seen < wanted:
+            promise = f"the header promises {self.rows:,} words"
+            report["warning"] = f"{promise}, the file ends after {seen:,}; it may be cut short"
+        return report
+
+    def _split(self, data: bytes, most: int) -> tuple[list[str], bytes, bytes]:
+        """Split off whole records: their words, the bytes of their values, and what is left."""
+        words: list[str] = []
+        values: list[bytes] = []
+        place = 0
+        while len(words) < most:
+            blank = data.find(b" ", place)
+            end = blank + 1 + 4 * self.dim
+            if blank < 0 and len(data) - place > _LONGEST_WORD:
                 raise VectorFileError(
-                    f"{source.path} breaks off in the middle: no blank ends the word after {place:,} bytes of a block; "
-                    "fetch it again"
+                    f"{self.source.path} breaks off in the middle: no blank ends the word after {place:,} bytes of a "
+                    "block; fetch it again"
                 )
-            break
-        words.append(data[place:blank].lstrip(b"\n"))
-        numbers.append(data[blank + 1 : end])
-        place = end
-    return words, b"".join(numbers), data[place:]
+            if blank < 0 or end > len(data):
+                break
+            words.append(decode(data[place:blank].lstrip(b"\n")))
+            values.append(data[blank + 1 : end])
+            place = end
+        return words, b"".join(values), data[place:]
 
 
-def _collect(words: list[bytes], numbers: bytes, dim: int, first: int, collector: Collector) -> None:
-    if not words:
-        return
-    vectors = np.frombuffer(numbers, dtype="<f4").reshape(len(words), dim).astype(np.float32, copy=False)
-    decoded, vectors = drop_not_finite([decode(word) for word in words], vectors, first, collector)
-    if "" in decoded:
-        kept = [row for row, word in enumerate(decoded) if word]
-        for _ in range(len(decoded) - len(kept)):
-            collector.skip(first, "empty word")
-        decoded, vectors = [decoded[row] for row in kept], vectors[kept]
-    if decoded:
-        collector.add(decoded, vectors)
+def _holds_records(header: Header) -> bool:
+    """Whether records of a word, a blank and the values stand after the header line.
+
+    The values must hold bytes that no text holds, or the records must end exactly where the file does.
+    """
+    data, rows, width = header.body, header.rows or 0, 4 * (header.dim or 0)
+    place, seen, strange = 0, 0, False
+    while seen < rows and place < len(data):
+        blank = data.find(b" ", place, place + _LONGEST_WORD)
+        end = blank + 1 + width
+        if blank < 0 or end > len(data):
+            return strange or bool(blank > 0 and _CONTROL.search(data, blank))
+        strange = strange or bool(_CONTROL.search(data, blank, end))
+        place = end + (data[end : end + 1] == b"\n")
+        seen += 1
+    return strange or (header.whole and seen == rows and place == len(data))
