@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,7 @@ SAMPLES = 20
 _ZERO_PATCH = 0.01
 
 
-class Sink(Protocol):
-    """Where the vectors go."""
-
-    def add(self, vectors: Matrix) -> None:
-        """Append rows."""
-
-
-class MemorySink:
+class Rows:
     """Keep the vectors in one array that grows; a single block is held without a copy."""
 
     def __init__(self) -> None:
@@ -51,11 +44,14 @@ class MemorySink:
 
 
 class Collector:
-    """Apply a reading policy to rows that come in blocks, and count what it did."""
+    """Apply a reading policy to rows that come in blocks, and count what it did.
 
-    def __init__(self, options: ReadOptions, sink: Sink) -> None:
+    :param keep: takes the vectors of the words that are kept.
+    """
+
+    def __init__(self, options: ReadOptions, keep: Callable[[Matrix], None]) -> None:
         self.options = options
-        self.sink = sink
+        self._keep = keep
         self.words: list[str] = []
         self.duplicates = 0
         self.zeros = 0
@@ -98,7 +94,7 @@ class Collector:
             vectors = vectors[kept]
         self._seen.update(words)
         self.words += words
-        self.sink.add(self._patched(vectors))
+        self._keep(self._patched(vectors))
 
     def _new(self, words: list[str]) -> Sequence[int]:
         """Return the rows of words not met before, up to the limit."""

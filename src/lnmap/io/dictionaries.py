@@ -38,9 +38,12 @@ def read_lexicon(path: str | Path) -> Lexicon:
         if not line.strip() or _is_comment(line) or (number == 1 and _is_head(line)):
             continue
         fields = _fields(line)
-        reason = _complaint(line, fields)
-        if reason:
-            skipped.append([number, reason])
+        if line == _TOO_LONG:
+            skipped.append([number, "line too long"])
+        elif "\t" not in line and len(fields) != 2:
+            skipped.append([number, f"{len(fields)} word{'s' * (len(fields) > 1)} instead of two"])
+        elif not fields[0] or not fields[1]:
+            skipped.append([number, "an empty word"])
         else:
             pairs.append((fields[0], fields[1]))
     if not pairs and not skipped:
@@ -114,14 +117,6 @@ def _fields(line: str) -> list[str]:
     if "\t" in line:
         return [field.strip(" ") for field in line.split("\t")]
     return _BLANKS.split(line.strip(" "))
-
-
-def _complaint(line: str, fields: list[str]) -> str:
-    if line == _TOO_LONG:
-        return "line too long"
-    if "\t" in line:
-        return "" if fields[0] and fields[1] else "an empty word"
-    return "" if len(fields) == 2 else f"{len(fields)} word{'s' * (len(fields) > 1)} instead of two"
 
 
 def _cell(value: Any) -> str:

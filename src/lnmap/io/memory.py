@@ -8,16 +8,16 @@ import numpy as np
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, MissingExtraError
-from lnmap.io.collect import Collector, Matrix, MemorySink
+from lnmap.io.collect import Collector, Matrix, Rows
 from lnmap.io.policy import ReadOptions, resolve
 
 
 def from_arrays(words: Any, vectors: Any, options: ReadOptions, origin: dict[str, Any]) -> Embeddings:
     """Apply a reading policy to words and vectors in memory; what stays as it is is not copied."""
-    sink = MemorySink()
-    collector = Collector(options, sink)
+    rows = Rows()
+    collector = Collector(options, rows.add)
     add_arrays(words, vectors, collector)
-    return Embeddings(collector.words, sink.vectors, {**origin, **collector.report()})
+    return Embeddings(collector.words, rows.vectors, {**origin, **collector.report()})
 
 
 def add_arrays(words: Any, vectors: Any, collector: Collector) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from lnmap.errors import OptionError
 
-ZeroPolicy = Literal["patch", "keep"]
-Dedupe = Literal["first", "error"]
-LimitCounts = Literal["words", "lines"]
+_CHOICES = {"dedupe": ("first", "error"), "zero_policy": ("patch", "keep"), "limit_counts": ("words", "lines")}
 
 
 @dataclass(frozen=True)
@@ -24,19 +22,20 @@ class ReadOptions:
     """
 
     lowercase: bool = True
-    dedupe: Dedupe = "first"
-    zero_policy: ZeroPolicy = "patch"
+    dedupe: Literal["first", "error"] = "first"
+    zero_policy: Literal["patch", "keep"] = "patch"
     limit: int | None = None
-    limit_counts: LimitCounts = "words"
+    limit_counts: Literal["words", "lines"] = "words"
 
     def __post_init__(self) -> None:
         """Refuse values that no reader knows."""
-        for name, allowed in (("dedupe", Dedupe), ("zero_policy", ZeroPolicy), ("limit_counts", LimitCounts)):
-            if getattr(self, name) not in get_args(allowed):
-                choices = " or ".join(get_args(allowed))
-                raise OptionError(f"{name} cannot be {getattr(self, name)!r}; use {choices}")
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise OptionError(f"{name} cannot be {getattr(self, name)!r}; use {' or '.join(allowed)}")
         if self.limit is not None and (isinstance(self.limit, bool) or int(self.limit) < 1):
-            raise OptionError(f"a limit of {self.limit} words leaves no vocabulary; give 1 or more, or none for all")
+            raise OptionError(
+                f"a limit of {self.limit} words leaves no vocabulary", advice="give a {limit} of 1 or more, or none"
+            )
 
     @property
     def line_limit(self) -> int | None:

@@ -10,7 +10,7 @@ from typing import Any
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, VectorFileError
 from lnmap.io import cache as vector_cache
-from lnmap.io.collect import Collector, MemorySink
+from lnmap.io.collect import Collector, Rows
 from lnmap.io.formats import sniff
 from lnmap.io.formats.reader import Reader
 from lnmap.io.formats.store import StoreWriter, load_store
@@ -76,10 +76,10 @@ def _read_file(path: Path, options: ReadOptions, cache: bool, progress: Progress
                 progress.note(f"the cache folder cannot be used ({error.strerror or error}); reading without it")
                 return _read_file(path, options, False, progress)
         else:
-            sink = MemorySink()
-            collector = Collector(options, sink)
+            rows = Rows()
+            collector = Collector(options, rows.add)
             origin = _collect(reader, collector, progress)
-            found = Embeddings(collector.words, sink.vectors, origin)
+            found = Embeddings(collector.words, rows.vectors, origin)
     _note_findings(found.origin, path.name, progress)
     return found
 
@@ -87,7 +87,7 @@ def _read_file(path: Path, options: ReadOptions, cache: bool, progress: Progress
 def _fill_cache(reader: Reader, options: ReadOptions, progress: Progress) -> Embeddings:
     with vector_cache.workspace() as work:
         with StoreWriter(work) as writer:
-            collector = Collector(options, writer)
+            collector = Collector(options, writer.add)
             origin = _collect(reader, collector, progress)
             writer.finish(collector.words, origin)
         return vector_cache.keep(work, reader.source, options)

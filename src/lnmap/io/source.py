@@ -12,8 +12,7 @@ import stat
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
@@ -107,43 +106,27 @@ class ByteSource(AbstractContextManager["ByteSource"]):
 
     def peek(self, count: int) -> bytes:
         """Return the next `count` bytes, or all there are, without taking them."""
-        while len(self._held) < count and not self.ended:
-            self._held += self._take(count - len(self._held))
-        return self._held[:count]
+        held = self.read(count)
+        while len(held) < count and not self.ended:
+            held += self.read(count - len(held))
+        self._held = held + self._held
+        return held
 
     def read(self, count: int) -> bytes:
         """Take up to `count` bytes; none means the end."""
-        if not self._held:
-            return self._take(count)
-        taken, self._held = self._held[:count], self._held[count:]
-        return taken
+        buffer = memoryview(bytearray(count))
+        return bytes(buffer[: self.readinto(buffer)])
 
     def readinto(self, buffer: memoryview) -> int:
         """Take bytes into a buffer and return their number; none means the end."""
         if self._held:
-            data = self.read(len(buffer))
-            buffer[: len(data)] = data
-            return len(data)
-        with self._reading():
-            count = int(self._stream.readinto(buffer))
-        self._count(count)
-        return count
-
-    def _take(self, count: int) -> bytes:
-        with self._reading():
-            data: bytes = self._stream.read(count)
-        self._count(len(data))
-        return data
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
+            taken, self._held = self._held[: len(buffer)], self._held[len(buffer) :]
+            buffer[: len(taken)] = taken
+            return len(taken)
         try:
-            yield
+            count = int(self._stream.readinto(buffer))
         except _BROKEN as reason:
             raise self.error(_breakage(self.path, self.compression, reason)) from reason
-
-    def _count(self, count: int) -> None:
-        """Refuse a file that unpacks to far more than words and numbers do."""
         self.ended = not count
         self.unpacked += count
         if self.compression and self.unpacked > max(_HARMLESS, _MOST_RATIO * self.consumed):
@@ -151,6 +134,7 @@ class ByteSource(AbstractContextManager["ByteSource"]):
                 f"{self.path} unpacks to more than {_MOST_RATIO} times its size, which no file of words does; "
                 "unpack it yourself if you trust it"
             )
+        return count
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
@@ -166,12 +150,6 @@ class _HashingFile(io.RawIOBase):
 
     def readable(self) -> bool:
         return True
-
-    def read(self, size: int = -1) -> bytes:  # the base class would copy
-        data: bytes = self.file.read(size)
-        self.digest.update(data)
-        self.consumed += len(data)
-        return data
 
     def readinto(self, buffer: Any) -> int:
         count = int(self.file.readinto(buffer))

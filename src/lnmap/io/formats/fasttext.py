@@ -73,11 +73,10 @@ class SubwordModel:
         self.path = Path(path)
         try:
             with self.path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                self._header = _Header.parse(data, self.path)
-        except (OSError, ValueError) as error:
-            raise VectorFileError(f"cannot read the fastText model {self.path}: {error}; fetch it again") from error
-        except struct.error as error:
-            raise VectorFileError(f"{self.path} is a fastText model cut short; fetch it again") from error
+                self._header = _parse_header(data, self.path)
+        except (OSError, ValueError, struct.error) as error:
+            reason = "it is cut short" if isinstance(error, struct.error) else error
+            raise VectorFileError(f"cannot read the fastText model {self.path}: {reason}; fetch it again") from error
         self._names = self._header.names
         self._matrix = np.asarray(np.memmap(self.path, "<f4", "r", self._header.place, self._header.shape))
         self.words = [decode(name) for name in self._names]
@@ -121,7 +120,7 @@ class SubwordModel:
 
     def _ngram_rows(self, names: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the words that the n-grams belong to, and the n-grams' matrix rows."""
-        if not self._header.has_ngrams:
+        if not self._header.bucket:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         owner, hashes = ngram_hashes(names, self._header.minn, self._header.maxn)
         return owner, len(self._names) + (hashes % np.uint32(self._header.bucket)).astype(np.int64)
@@ -129,90 +128,57 @@ class SubwordModel:
 
 @dataclass(frozen=True)
 class _Header:
-    """What stands before the matrix of a model.
-
-    :param names: the words in matrix order; the n-grams' rows follow theirs.
-    :param place: number of bytes before the matrix.
-    :param shape: rows and columns of the matrix.
-    """
-
-    bucket: int
+    names: list[bytes]  # of the words, in matrix order; the rows of the n-grams follow
     minn: int
     maxn: int
-    pruned: bool
-    names: list[bytes]
-    place: int
+    bucket: int  # number of n-gram rows, 0 without n-grams
+    place: int  # bytes before the matrix
     shape: tuple[int, int]
 
-    @property
-    def has_ngrams(self) -> bool:
-        return self.maxn > 0 and self.bucket > 0 and not self.pruned
 
-    @classmethod
-    def parse(cls, data: mmap.mmap, path: Path) -> _Header:
-        """Parse and check the header; a struct.error means that the file is cut short."""
-        magic, version = struct.unpack_from("<4si", data)
-        if magic != FASTTEXT_MAGIC or version not in _VERSIONS:
-            raise VectorFileError(f"{path} is a fastText file of version {version}; versions 11 and 12 can be read")
-        dim, _, _, _, _, _, _, model, bucket, minn, maxn, _, _ = _ARGUMENTS.unpack_from(data, 8)
-        if version == 11 and model == _SUPERVISED:
-            maxn = 0  # models of that version were trained without n-grams of characters
-        place = 8 + _ARGUMENTS.size
-        size, nwords, nlabels, _, pruned = _DICTIONARY.unpack_from(data, place)
-        sane = 0 < dim <= MOST_DIMENSIONS and bucket >= 0 and maxn <= _LONGEST_NGRAM
-        if not sane or size != nwords + nlabels or nlabels < 0 or not 0 < nwords <= len(data) // 10:
-            raise VectorFileError(f"{path} is a broken fastText model: {nwords} words of {dim} values; fetch it again")
-        names, place = _read_names(data, place + _DICTIONARY.size, size, path)
-        if len(names) != nwords:
-            raise VectorFileError(f"{path} promises {nwords} words but holds {len(names)}; fetch it again")
-        place += 8 * max(pruned, 0)
-        if place > len(data):
-            raise VectorFileError(f"{path} is a fastText model cut short before its matrix; fetch it again")
-        shape, place = _read_shape(data, place, path)
-        header = cls(bucket, minn, maxn, pruned == 0, names, place, shape)
-        header.check_shape(dim, path)
-        return header
-
-    def check_shape(self, dim: int, path: Path) -> None:
-        """Refuse a matrix that does not fit the words, the n-grams and the number of values promised."""
-        rows, columns = self.shape
-        if columns != dim or rows < len(self.names):
-            raise VectorFileError(
-                f"{path} promises {len(self.names)} words of {dim} values but holds a matrix of "
-                f"{rows} x {columns}; fetch it again"
-            )
-        if self.has_ngrams and rows != len(self.names) + self.bucket:
-            raise VectorFileError(
-                f"{path} holds {rows} rows; expected {len(self.names)} words and {self.bucket} n-grams"
-            )
+def _parse_header(data: mmap.mmap, path: Path) -> _Header:
+    """Parse what stands before the matrix; ValueError or struct.error if it contradicts itself or the file's size."""
+    magic, version = struct.unpack_from("<4si", data)
+    if magic != FASTTEXT_MAGIC or version not in _VERSIONS:
+        raise VectorFileError(f"{path} is a fastText file of version {version}; versions 11 and 12 can be read")
+    dim, _, _, _, _, _, _, model, bucket, minn, maxn, _, _ = _ARGUMENTS.unpack_from(data, 8)
+    place = 8 + _ARGUMENTS.size
+    size, nwords, nlabels, _, pruned = _DICTIONARY.unpack_from(data, place)
+    sane = 0 < dim <= MOST_DIMENSIONS and bucket >= 0 and maxn <= _LONGEST_NGRAM
+    if not sane or size != nwords + nlabels or nlabels < 0 or not 0 < nwords <= len(data) // 10:
+        raise ValueError(f"its {len(data):,} bytes cannot hold {nwords} words of {dim} values")
+    names, place = _parse_names(data, place + _DICTIONARY.size, size)
+    if len(names) != nwords:
+        raise ValueError(f"it promises {nwords} words and holds {len(names)}")
+    place += 8 * max(pruned, 0)
+    if place >= len(data):
+        raise ValueError("it is cut short before its matrix")
+    if data[place]:
+        raise VectorFileError(
+            f"{path} is a quantised fastText model (.ftz), which holds no exact vectors; give the .bin or .vec file"
+        )
+    rows, columns = struct.unpack_from("<qq", data, place + 1)
+    place += 17
+    if rows <= 0 or columns <= 0 or place + 4 * rows * columns > len(data):
+        raise ValueError(f"it promises {rows} x {columns} values and is cut short after {len(data):,} bytes")
+    if maxn <= 0 or pruned == 0 or (version == 11 and model == _SUPERVISED):  # those had no n-grams of characters
+        bucket = 0
+    if columns != dim or rows < nwords + bucket or (bucket and rows > nwords + bucket):
+        raise ValueError(f"its matrix is {rows} x {columns} for {nwords} words, {bucket} n-grams and {dim} values")
+    return _Header(names, minn, maxn, bucket, place, (rows, columns))
 
 
-def _read_names(data: mmap.mmap, place: int, size: int, path: Path) -> tuple[list[bytes], int]:
-    """Read the dictionary's entries (a name, NUL, a count of 8 bytes, a kind of 1 byte) and return the words."""
+def _parse_names(data: mmap.mmap, place: int, size: int) -> tuple[list[bytes], int]:
+    """Return the words among the dictionary's entries, each a name, NUL, a count of 8 bytes and a kind of 1 byte."""
     names = []
     for _ in range(size):
         end = data.find(b"\0", place)
         if end < 0 or end + 10 > len(data):
-            raise VectorFileError(f"{path} is a fastText model cut short in its dictionary; fetch it again")
+            raise ValueError("it is cut short in its dictionary")
         if data[end + 9] == 0:  # a word, not a label
             names.append(data[place:end])
         place = end + 10
     return names, place
-
-
-def _read_shape(data: mmap.mmap, place: int, path: Path) -> tuple[tuple[int, int], int]:
-    """Read the shape of the matrix and check that it lies within the file."""
-    quantised, rows, dim = struct.unpack_from("<?qq", data, place)
-    if quantised:
-        raise VectorFileError(
-            f"{path} is a quantised fastText model (.ftz), which holds no exact vectors; give the .bin or .vec file"
-        )
-    place += struct.calcsize("<?qq")
-    if rows <= 0 or dim <= 0 or place + 4 * rows * dim > len(data):
-        raise VectorFileError(
-            f"{path} is cut short: it promises {rows} x {dim} values and ends after {len(data):,} bytes; fetch it again"
-        )
-    return (rows, dim), place
 
 
 def ngram_hashes(words: Sequence[bytes], shortest: int, longest: int) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:

@@ -6,14 +6,14 @@ All give the same bits. A fast parser returns None for a block that is unusual i
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lnmap.embeddings import all_finite
+from lnmap.io.collect import Matrix
 from lnmap.io.formats.decimals import NOT_FINITE, NUMBER, NUMBERS, parse_rows
 from lnmap.io.formats.reader import decode
 from lnmap.io.lines import OVERLONG
@@ -23,20 +23,13 @@ _OTHER_BLANKS = (b"\r", b"\x0b", b"\x0c")
 _SHOWN = 30
 
 
-@dataclass
-class Parsed:
-    """What a block of lines held.
-
-    :param words: one word per row.
-    :param vectors: float32 array (rows, d), all finite.
-    :param lines: number of lines in the block.
-    :param skipped: (line within the block, from 0; reason) of each line left out.
-    """
+class Parsed(NamedTuple):
+    """What a block of lines held."""
 
     words: list[str]
-    vectors: NDArray[np.float32]
+    vectors: Matrix  # (rows, d), all finite
     lines: int
-    skipped: list[tuple[int, str]] = field(default_factory=list)
+    skipped: Sequence[tuple[int, str]] = ()  # line within the block, from 0, and reason
 
 
 @lru_cache(maxsize=4)
@@ -108,27 +101,16 @@ def _parse_numpy(block: bytes, dim: int) -> Parsed | None:
 def parse_tolerant(block: bytes, dim: int) -> Parsed:
     """Parse lines whose last `dim` fields are numbers; the word is what stands before. Skip other lines."""
     lines = block.split(b"\n")[:-1]
-    words: list[str] = []
-    rows: list[bytes] = []
-    places: list[int] = []
-    skipped: list[tuple[int, str]] = []
-    for place, line in enumerate(lines):
-        word, numbers, reason = _split_line(line, dim)
-        if reason:
-            skipped.append((place, reason))
-        else:
-            words.append(decode(word))
-            rows.append(numbers)
-            places.append(place)
-    vectors = parse_rows(rows, dim) if rows else np.empty((0, dim), np.float32)
+    split = [_split_line(line, dim) for line in lines]
+    skipped = [(place, reason) for place, (_, _, reason) in enumerate(split) if reason]
+    good = [(place, word, numbers) for place, (word, numbers, reason) in enumerate(split) if not reason]
+    vectors = parse_rows([numbers for _, _, numbers in good], dim) if good else np.empty((0, dim), np.float32)
     if vectors is None:  # cannot happen for fields that match NUMBERS, but a row too few must never shift the others
         raise AssertionError("matched numbers did not parse")
-    finite: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all(axis=1))
-    if not finite.all():
-        skipped += [(places[row], "a value too large for float32") for row in np.flatnonzero(~finite)]
-        words = [word for word, good in zip(words, finite, strict=True) if good]
-        vectors = vectors[finite]
-    return Parsed(words, vectors, len(lines), sorted(skipped))
+    finite = np.asarray(np.isfinite(vectors).all(axis=1))
+    skipped += [(good[row][0], "a value too large for float32") for row in np.flatnonzero(~finite)]
+    words = [decode(good[row][1]) for row in np.flatnonzero(finite)]
+    return Parsed(words, vectors[finite], len(lines), tuple(sorted(skipped)))
 
 
 def _split_line(line: bytes, dim: int) -> tuple[bytes, bytes, str]:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
 
@@ -52,9 +52,7 @@ class StoreWriter(AbstractContextManager["StoreWriter"]):
         """Write the vocabulary and the description, and flush all to the disk."""
         self._file.seek(0)
         self._file.write(self._header())
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        _sync(self._file)
         vocabulary = json.dumps(list(words), ensure_ascii=True).encode("ascii")
         _write(self.folder / VOCABULARY, vocabulary)
         description = {
@@ -178,5 +176,9 @@ def _map_vectors(path: Path, description: Mapping[str, Any]) -> Matrix:
 def _write(path: Path, data: bytes) -> None:
     with path.open("wb") as file:
         file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+        _sync(file)
+
+
+def _sync(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())

@@ -87,7 +87,8 @@ class TextReader(Reader):
     def _take(self, block: bytes, collector: Collector) -> None:
         limit = collector.options.line_limit
         if limit is not None:
-            block = _first_lines(block, 1 + limit - self.lines)  # the block's head line counts too
+            lines = block.split(b"\n", 1 + limit - self.lines)  # the block's head line comes first
+            block = b"\n".join([*lines[:-1], b""])
         parsed = parse_block(block, self.dim)
         first = self.lines + (1 if self.rows is None else 2)
         for place, reason in parsed.skipped:
@@ -114,12 +115,3 @@ def _numbers_after_word(line: bytes) -> int:
     """Count the numbers after the first field; 0 if there are other fields."""
     fields = [field for field in line.split(b" ")[1:] if field]
     return len(fields) if all(map(is_number, fields)) else 0
-
-
-def _first_lines(block: bytes, count: int) -> bytes:
-    if block.count(b"\n") <= count:
-        return block
-    end = -1
-    for _ in range(count):
-        end = block.index(b"\n", end + 1)
-    return block[: end + 1]
