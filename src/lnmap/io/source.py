@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from lnmap.errors import InputError, VectorFileError
 
@@ -72,8 +72,8 @@ class ByteSource(AbstractContextManager["ByteSource"]):
             return _OPENERS[self.compression](io.BufferedReader(self._raw, _RAW_BUFFER))
         return self._raw if self.regular else io.BufferedReader(self._raw, _RAW_BUFFER)
 
-    def _open_zip(self) -> IO[bytes] | None:
-        """Open the one file in a zip archive; numpy's archives (`is_npz`) have no stream."""
+    def _open_zip(self) -> Any:
+        """Open the one file in a zip archive; numpy's archives (`is_npz`) stay packed."""
         while self._raw.read(1 << 20):  # the list of members is at the end, so the bytes must be hashed beforehand
             pass
         try:
@@ -83,7 +83,8 @@ class ByteSource(AbstractContextManager["ByteSource"]):
         names = [name for name in archive.namelist() if not name.endswith("/") and not _is_litter(name)]
         if names and all(name.endswith(".npy") for name in names):
             self.is_npz, self.compression = True, None
-            return None
+            self._file.seek(0)
+            return self._file
         if len(names) != 1:
             found = ", ".join(names[:3]) or "nothing"
             raise self.error(f"{self.path} holds {len(names)} files ({found}); unpack it and give one of them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from lnmap.errors import VectorFileError
@@ -42,12 +43,20 @@ class Header:
     body: bytes
     whole: bool
 
-    def sample_lines(self) -> list[bytes]:
-        """Return the first complete lines that are not blank."""
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The first complete lines that are not blank."""
         lines = self.body.split(b"\n", _SAMPLE)
         if len(lines) > _SAMPLE or not self.whole:
             lines = lines[:-1]
         return [line for line in (line.replace(b"\t", b" ").strip(b" \r") for line in lines) if line] or [b""]
+
+    @property
+    def has_text_rows(self) -> bool:
+        """Whether a line ends in the promised number of numbers, written as text."""
+        split = ([field for field in line.split(b" ") if field] for line in self.lines)
+        dim = self.dim or 0
+        return bool(dim) and any(len(fields) > dim and all(map(is_number, fields[-dim:])) for fields in split)
 
 
 def read_header(source: ByteSource) -> Header:
@@ -96,9 +105,3 @@ def is_web_page(head: bytes) -> bool:
 def is_number(field: bytes) -> bool:
     """Whether a field is a number written as text, finite or not."""
     return bool(NUMBER.fullmatch(field) or NOT_FINITE.fullmatch(field))
-
-
-def ends_in_numbers(line: bytes, count: int) -> bool:
-    """Whether a line holds a word and then at least `count` numbers written as text."""
-    fields = [field for field in line.split(b" ") if field]
-    return len(fields) > count and all(map(is_number, fields[-count:]))

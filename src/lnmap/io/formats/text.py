@@ -7,7 +7,7 @@ from typing import Any
 
 from lnmap.errors import VectorFileError
 from lnmap.io.collect import Collector
-from lnmap.io.formats.header import ends_in_numbers, is_number, read_header
+from lnmap.io.formats.header import is_number, read_header
 from lnmap.io.formats.parse import head_line, parse_block
 from lnmap.io.formats.reader import MOST_DIMENSIONS, Reader
 from lnmap.io.lines import BLOCK, line_blocks
@@ -34,9 +34,9 @@ class TextReader(Reader):
     def recognise(cls, source: ByteSource) -> Reader:
         """Recognise lines that end in numbers, and explain what is wrong with any other file."""
         header = read_header(source)
-        path, lines = source.path, header.sample_lines()
+        path, lines = source.path, header.lines
         counts = Counter(count for count in map(_numbers_after_word, lines) if count)
-        if not counts and not (header.dim and any(ends_in_numbers(line, header.dim) for line in lines)):
+        if not counts and not header.has_text_rows:
             shown = lines[0][:40].decode("utf-8", "replace")
             raise VectorFileError(
                 f"{path} holds no word vectors: expected lines of a word and its numbers, found {shown!r}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from lnmap.errors import VectorFileError
 from lnmap.io.collect import Collector
-from lnmap.io.formats.header import Header, ends_in_numbers, read_header
+from lnmap.io.formats.header import Header, read_header
 from lnmap.io.formats.reader import Reader, decode
 from lnmap.io.lines import BLOCK
 from lnmap.io.source import ByteSource
@@ -33,11 +33,9 @@ class Word2vecReader(Reader):
     def recognise(cls, source: ByteSource) -> Reader | None:
         """Recognise records whose values are not text."""
         header = read_header(source)
-        if header.rows is None or header.dim is None:
+        if header.rows is None or header.dim is None or header.has_text_rows or not _holds_records(header):
             return None
-        if any(ends_in_numbers(line, header.dim) for line in header.sample_lines()):
-            return None
-        return cls(source, header.rows, header.dim, header.start) if _holds_records(header) else None
+        return cls(source, header.rows, header.dim, header.start)
 
     def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
         """Add the records in pieces."""
@@ -60,8 +58,8 @@ class Word2vecReader(Reader):
                 before = self.source.consumed
         report: dict[str, Any] = {"lines": seen, "header_words": self.rows}
         if ended and seen < wanted:
-            promise = f"the header promises {self.rows:,} words"
-            report["warning"] = f"{promise}, the file ends after {seen:,}; it may be cut short"
+            found = f"the file ends after {seen:,}; it may be cut short"
+            report["warning"] = f"the header promises {self.rows:,} words, {found}"
         return report
 
     def _split(self, data: bytes, most: int) -> tuple[list[str], bytes, bytes]:
