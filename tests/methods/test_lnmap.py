@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import lnmap
+from lnmap.direction import Direction
 from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
 from lnmap.methods import make_method
 from lnmap.methods.base import Run
@@ -156,7 +157,7 @@ class TestAlgorithm:
         alignment, run = self.fit(planted, run, iterations=1, closed_iterations=1)
         assert {row["stage"] for row in run.log} == {"forward"}
         x = torch.from_numpy(planted.source.vectors)
-        assert torch.equal(alignment.map_source(x), alignment.map_source(x, reverse=True))
+        assert torch.equal(alignment.map_source(x), alignment.map_source(x, Direction.BACKWARD))
 
     def test_log_says_how_far_each_module_moved(self, planted):
         _, run = self.fit(planted, iterations=2, closed_iterations=1, steps=2)

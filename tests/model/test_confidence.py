@@ -174,11 +174,11 @@ def test_a_method_may_bring_its_own(planted):
 
 def test_confidence_means_what_it_says(pair, calibrated):
     """On test words: mean confidence near the share that is right, in every half, and right words are surer."""
-    for reverse, gold in ((False, pair.test), (True, pair.test.reversed())):
+    for direction, gold in (("forward", pair.test), ("backward", pair.test.reversed())):
         wanted: dict[str, set[str]] = {}
         for s, t in gold:
             wanted.setdefault(s, set()).add(t)
-        best = [(answer.query, answer.candidates[0]) for answer in calibrated.translate(list(wanted), 1, reverse)]
+        best = [(answer.query, answer.candidates[0]) for answer in calibrated.translate(list(wanted), 1, direction)]
         p = np.array([candidate.confidence for _, candidate in best])
         right = np.array([candidate.word in wanted[query] for query, candidate in best])
         assert p.min() >= 0

@@ -12,6 +12,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as dump_tensors
 
 import lnmap
+from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LexiconError, LnmapError, ModelError, OutputError
 from lnmap.lexicon import Lexicon
@@ -49,7 +50,7 @@ def answers(model):
     """Everything a model says, to the last bit."""
     words = list(model.source.words)
     return (
-        [model.translate(words, k=3, reverse=reverse) for reverse in (False, True)],
+        [model.translate(words, k=3, direction=direction) for direction in Direction],
         model.induce(),
         model.evaluate(Lexicon.from_pairs((w, w) for w in words)).to_dict(),
         list(model.pairs),

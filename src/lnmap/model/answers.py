@@ -1,8 +1,28 @@
-"""What a model answers: candidates, translations, entries of a dictionary."""
+"""What a model answers: candidates, translations, entries of a lexicon."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Found:
+    """Answers to some words by row, best first: rows, scores, cosines and, if calibrated, confidence, each (n, k)."""
+
+    rows: Tensor
+    scores: Tensor
+    cosines: Tensor
+    confidence: Tensor | None = None
+
+    def lists(self) -> list[list[tuple[int, Any, Any, Any]]]:
+        """Return (row, score, cosine, confidence) of each answer to each word."""
+        none = [[None] * self.rows.shape[1]] * len(self.rows)
+        sure = none if self.confidence is None else self.confidence.tolist()
+        columns = self.rows.tolist(), self.scores.tolist(), self.cosines.tolist(), sure
+        return [list(zip(*one, strict=True)) for one in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True)

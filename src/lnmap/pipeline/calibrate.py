@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from lnmap.confidence import LEAST, Confidence, Confidences, hold_out, outcomes
+from lnmap.direction import Direction
 from lnmap.errors import LnmapError
 from lnmap.methods.base import Alignment, Method, Run
 from lnmap.progress import Progress
@@ -43,19 +44,19 @@ def calibrate(
             run.progress.note(f"no confidence: without {len(held):,} pairs of the seed, {error}")
             return None
         found = {}
-        for reverse in (False, True):
-            words, right = (held[:, 1], known.flip(1)) if reverse else (held[:, 0], known)
-            space = _space(alignment, x, y, reverse, run)
-            found[reverse] = Confidence.fit(*outcomes(space, words.unique(), right))
+        for direction in Direction:
+            words, right = (held[:, 0], known) if direction is Direction.FORWARD else (held[:, 1], known.flip(1))
+            space = _space(alignment, x, y, direction, run)
+            found[direction] = Confidence.fit(*outcomes(space, words.unique(), right))
     return found
 
 
 @torch.no_grad()
-def _space(alignment: Alignment, x: Tensor, y: Tensor, reverse: bool, run: Run) -> BilingualSpace:
+def _space(alignment: Alignment, x: Tensor, y: Tensor, direction: Direction, run: Run) -> BilingualSpace:
     """Map both vocabularies into the space that one direction is searched in."""
-    source = torch.cat([alignment.map_source(block, reverse) for block in x.split(_BLOCK)])
-    target = torch.cat([alignment.map_target(block, reverse) for block in y.split(_BLOCK)])
-    asked, answer = (target, source) if reverse else (source, target)
+    source = torch.cat([alignment.map_source(block, direction) for block in x.split(_BLOCK)])
+    target = torch.cat([alignment.map_target(block, direction) for block in y.split(_BLOCK)])
+    asked, answer = (source, target) if direction is Direction.FORWARD else (target, source)
     return BilingualSpace(asked, answer, memory=run.memory, progress=run.progress)
 
 
