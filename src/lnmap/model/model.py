@@ -325,8 +325,8 @@ class Model(ModelParts):
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
     """Read a model folder written by `save`, on any machine and device."""
+    model = Model(**vars(read_folder(Path(folder))))
     with explained(Path(folder)):
-        model = Model(**vars(read_folder(Path(folder))))
         _check(model)
     return model.to(device)
 
