@@ -66,7 +66,7 @@ def get(
     chosen = _checked(benchmark, pairs)
     progress = progress or Silent()
     with _alone(chosen.folder):
-        with progress.task("asking how large the files are", None):
+        with progress.task("asking for the file sizes", None):
             needed = chosen.size(pairs)
         if needed:
             _check_disk(chosen.folder, needed)

@@ -1,6 +1,6 @@
-"""How a file is fetched: continued where an earlier try stopped, verified, and never half under its own name.
+"""How a file is fetched: continued where an earlier try stopped, verified, and never incomplete under its own name.
 
-pooch is not used because it starts a broken download over, and files of gigabytes must arrive over slow links too.
+pooch is not used because it restarts a broken download from zero, which over a slow link may never finish.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _TIMEOUT_S = 30.0
 _MIRROR = "LNMAP_DATA_MIRROR"
 _BLOCK = 1 << 18
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
-_PASSING = {408, 425, 429, 500, 502, 503, 504}
+_TRANSIENT = {408, 425, 429, 500, 502, 503, 504}
 T = TypeVar("T")
 
 
@@ -44,8 +44,8 @@ class Remote:
     kind: Kind
 
 
-class PassingError(Exception):
-    """A failure that may pass when the request is repeated."""
+class TransientError(Exception):
+    """A failure that may not recur when the request is repeated."""
 
 
 class _RefusedError(DownloadError):
@@ -68,8 +68,8 @@ def fetch(remote: Remote, folder: Path, ledger: Ledger, progress: Progress, acce
         target.parent.mkdir(parents=True, exist_ok=True)
         part = _Part(target)
         try:
-            _persist(lambda: _try(remote, part, progress), progress, ATTEMPTS, lambda: part.size)
-        except PassingError as error:
+            _retry(lambda: _attempt(remote, part, progress), progress, ATTEMPTS, lambda: part.size)
+        except TransientError as error:
             kept = f"; {part.size:,} bytes are kept and the next try continues there" if part.version else ""
             raise DownloadError(
                 f"cannot fetch {remote.address}: {error}{kept}; without a network, fetch it on another machine and "
@@ -86,7 +86,7 @@ def bytes_left(remote: Remote, folder: Path) -> int:
     if target.is_file():
         return 0
     try:
-        with _persist(lambda: _request(remote.address, method="HEAD"), Silent(), attempts=3) as answer:
+        with _retry(lambda: _request(remote.address, method="HEAD"), Silent(), attempts=3) as answer:
             return max((_Head.of(answer).size or 0) - _Part(target).size, 0)
     except _RefusedError as error:
         if error.status in (405, 501):  # the server does not answer HEAD
@@ -110,7 +110,7 @@ class _Head:
         if answer.status == 206:
             match = _RANGE.fullmatch(fields.get("Content-Range", ""))
             if match is None:
-                raise PassingError("the server sends a part of the file and does not say which")
+                raise TransientError("the server sends a part of the file and does not say which")
             start, size = int(match[1]), int(match[3])
         tag = fields.get("ETag")
         return cls(size, start, fields.get("Last-Modified") if tag is None or tag.startswith("W/") else tag)
@@ -146,14 +146,14 @@ class _Part:
         self.note.unlink(missing_ok=True)
 
 
-def _persist(action: Callable[[], T], progress: Progress, attempts: int, have: Callable[[], int] = lambda: 0) -> T:
-    """Repeat an action until it succeeds; a try after which we have more bytes does not count against the limit."""
+def _retry(action: Callable[[], T], progress: Progress, attempts: int, have: Callable[[], int] = lambda: 0) -> T:
+    """Repeat an action until it succeeds; a failure that follows new bytes does not count against the limit."""
     total, failures, pause = 0, 0, 1.0
     while True:
         before, total = have(), total + 1
         try:
             return action()
-        except PassingError as error:
+        except TransientError as error:
             failures = 1 if have() > before else failures + 1
             if failures == attempts or total == _MOST_ATTEMPTS:
                 raise
@@ -162,7 +162,7 @@ def _persist(action: Callable[[], T], progress: Progress, attempts: int, have: C
         pause = min(2 * pause, 30.0)
 
 
-def _try(remote: Remote, part: _Part, progress: Progress) -> None:
+def _attempt(remote: Remote, part: _Part, progress: Progress) -> None:
     version = part.version
     have = part.size if version else 0
     if have and have == version.get("size"):
@@ -174,14 +174,14 @@ def _try(remote: Remote, part: _Part, progress: Progress) -> None:
         if error.status != 416:
             raise
         part.drop()
-        raise PassingError("the part that is here is longer than the file on the server") from error
+        raise TransientError("the part that is here is longer than the file on the server") from error
     with answer:
         head = _Head.of(answer)
         same = head.validator in (None, version.get("validator")) and head.size == version.get("size")
         if answer.status != 206 or head.start != have or not same:  # not every server heeds If-Range
             if head.start:
                 part.drop()
-                raise PassingError("the server sends a part of another file than before")
+                raise TransientError("the server sends a part of another file than before")
             part.begin(head)
             have = 0
         with progress.task(part.target.name, head.size) as task, part.file.open("ab") as file:
@@ -197,7 +197,7 @@ def _receive(remote: Remote, part: _Part, answer: Any, file: IO[bytes], task: Ta
         try:
             block = answer.read(FIRST_BYTES if first else _BLOCK)
         except (OSError, http.client.HTTPException) as error:
-            raise PassingError(f"the connection broke at {file.tell():,} bytes ({error})") from error
+            raise TransientError(f"the connection broke at {file.tell():,} bytes ({error})") from error
         if first and (problem := problem_at_start(remote.kind, block)):
             file.close()
             part.drop()
@@ -211,7 +211,7 @@ def _receive(remote: Remote, part: _Part, answer: Any, file: IO[bytes], task: Ta
 def _check_length(part: _Part, head: _Head) -> None:
     if head.size is None or part.size == head.size:
         return
-    problem = PassingError(f"the connection ended at {part.size:,} of {head.size:,} bytes")
+    problem = TransientError(f"the connection ended at {part.size:,} of {head.size:,} bytes")
     if part.size > head.size or not head.validator:  # nothing shows that the rest would be of the same version
         part.drop()
     raise problem
@@ -245,19 +245,19 @@ def _actual(address: str) -> str:
 
 
 def _request(address: str, headers: dict[str, str] | None = None, method: str = "GET") -> Any:
-    """Send a request; raise PassingError where it is worth another try."""
+    """Send a request; raise TransientError if it is worth another try."""
     actual = _actual(address)
     fields = {"User-Agent": f"lnmap/{__version__}", "Accept-Encoding": "identity", **(headers or {})}
     sent = urllib.request.Request(actual, headers=fields, method=method)  # noqa: S310 - http and https only
     try:
-        return _OPENER.open(sent, timeout=_TIMEOUT_S)
+        return urllib.request.build_opener(_Redirects).open(sent, timeout=_TIMEOUT_S)
     except urllib.error.HTTPError as error:
         error.close()
         refused = _RefusedError(actual, error)
-        raise (PassingError(refused.problem) if error.code in _PASSING else refused) from error
+        raise (TransientError(refused.problem) if error.code in _TRANSIENT else refused) from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)  # urllib wraps what the socket raised
-        raise PassingError(f"{urlsplit(actual).netloc} cannot be reached ({reason})") from error
+        raise TransientError(f"{urlsplit(actual).netloc} cannot be reached ({reason})") from error
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -268,6 +268,3 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         if new not in ("http", "https") or (old == "https" and new == "http"):
             raise DownloadError(f"{req.full_url} redirects to {newurl}, which is not safe to follow")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-_OPENER = urllib.request.build_opener(_Redirects)

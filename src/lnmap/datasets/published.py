@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from lnmap.datasets.benchmark import Benchmark, Origin
-from lnmap.datasets.download import PassingError, Remote, bytes_left, fetch
+from lnmap.datasets.download import Remote, TransientError, bytes_left, fetch
 from lnmap.datasets.verify import Ledger
 from lnmap.errors import DownloadError
 from lnmap.progress import Progress
@@ -27,7 +27,7 @@ class Published(Benchmark):
         """Ask the servers for the sizes of the missing files; an unknown size counts as 0."""
         try:
             return sum(bytes_left(remote, self.folder) for remote in self.remotes(pairs))
-        except PassingError as error:
+        except TransientError as error:
             raise DownloadError(
                 str(error),
                 advice="without a network, fetch the files on another machine: "

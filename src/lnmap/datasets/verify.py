@@ -1,4 +1,4 @@
-"""Whether a file is the right one: it holds data of its kind, and it is the file that was first downloaded."""
+"""Verification: a file holds data of its kind, and is the one that was first downloaded."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def sha256(path: Path, advance: Callable[[int], None] = lambda count: None) -> s
 class Ledger:
     """`lock.json`: size and SHA-256 of each file of a folder as it was first downloaded.
 
-    The publishers give no checksums, so that a later download can only be compared with the first.
+    The publishers provide no checksums, so a later download can only be compared with the first.
     """
 
     def __init__(self, folder: Path) -> None:

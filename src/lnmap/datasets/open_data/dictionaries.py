@@ -1,15 +1,6 @@
 """A training and a test dictionary per direction, from word pairs with scores.
 
-The rule, the same for every pair of languages:
-
-1. A score measures how well two words translate each other. Pairs from wordnets get it from `shared_senses`.
-2. A pair is clean when its score is at least 0.2, and at least half of the best score of either of its words.
-3. The English words that have a clean pair are sorted by frequency. Test words are those from place 5 000 to 6 500, or
-   the last 1 500 where there are fewer. The test words of the other language are the best translations of these, filled
-   up to 1 500 with the least frequent words that have a clean pair.
-4. The correct answers for a test word are all its pairs that score at least a quarter of its best.
-5. Both training dictionaries hold the clean pairs without any test word of either language, those of the 5 000 most
-   frequent source words, best first. So no test pair, in either direction, is in a training dictionary.
+docs/data.md states the rule in five steps; their numbers are at the lines below.
 """
 
 from __future__ import annotations
@@ -39,7 +30,7 @@ class Dictionaries:
 
 
 def shared_senses(english: Senses, other: Senses, english_ranks: Ranks, other_ranks: Ranks) -> dict[Pair, float]:
-    """Score the word pairs that share a synset by the probabilities that one word yields the other.
+    """Score the word pairs that share a synset by the probabilities that one word yields the other (step 1).
 
     A word yields one of its senses, and the sense one of its words by their frequency (one over the rank) and by how
     probable this sense is for them. The score is the geometric mean of both directions: both must be probable.
@@ -61,10 +52,12 @@ def equal_scores(pairs: Iterable[Pair], english_ranks: Ranks, other_ranks: Ranks
 
 
 def split(scores: Scores, english_ranks: Ranks, other_ranks: Ranks) -> tuple[Dictionaries, Dictionaries]:
-    """Return the dictionaries from English and into English, by the rule above."""
+    """Return the dictionaries from English and into English; no test pair is in a training dictionary of either."""
     turned = _turned(scores)
+    # 2. A pair is clean when its score is high enough, and near the best score of both of its words.
     near = _near_best(CLEAN, scores).keys() & {(ours, theirs) for theirs, ours in _near_best(CLEAN, turned)}
     clean = {pair: score for pair, score in scores.items() if pair in near and score >= LEAST}
+    # 3. The test words are the most frequent ones after those to train on.
     words = sorted({word for word, _ in clean}, key=lambda word: english_ranks[word])
     start = min(TRAIN_WORDS, max(len(words) - TEST_WORDS, 0))
     ours = set(words[start : start + TEST_WORDS])
@@ -109,11 +102,13 @@ def _counterparts(clean: Scores, words: set[str], ranks: Ranks) -> set[str]:
 def _one_direction(
     seed: Scores, scores: Scores, test_words: set[str], ranks: Ranks, target_ranks: Ranks
 ) -> Dictionaries:
+    # 4. The correct answers of a test word are all pairs near its best, clean or not.
+    test = [pair for pair in _near_best(CORRECT, scores) if pair[0] in test_words]
+    test.sort(key=lambda pair: (ranks[pair[0]], -scores[pair], target_ranks[pair[1]]))
+    # 5. Train on the clean pairs without test words, best first.
     words = set(sorted({word for word, _ in seed}, key=lambda word: ranks[word])[:TRAIN_WORDS])
     train = [pair for pair in seed if pair[0] in words]
     train.sort(key=lambda pair: (-seed[pair], ranks[pair[0]], target_ranks[pair[1]]))
-    test = [pair for pair in _near_best(CORRECT, scores) if pair[0] in test_words]
-    test.sort(key=lambda pair: (ranks[pair[0]], -scores[pair], target_ranks[pair[1]]))
     return Dictionaries(train, test)
 
 
