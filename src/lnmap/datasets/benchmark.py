@@ -67,6 +67,10 @@ class Benchmark(ABC):
         """All directed pairs."""
         return [pair for other in self.languages for pair in (f"en-{other}", f"{other}-en")]
 
+    def command(self, name: str, pairs: Sequence[str]) -> str:
+        """Return the placeholder for a command about these pairs, such as `data get`, in the advice of an error."""
+        return f"{{{name}:{self.name} {','.join(pairs)}}}"
+
     def place(self, pair: str) -> PairFiles:
         """Return the files of a directed pair, whether they exist or not."""
         source, target = (self.folder / self.vectors.format(language) for language in pair.split("-"))

@@ -34,10 +34,11 @@ def pairs(benchmark: str) -> list[str]:
 
 def files(benchmark: str, pair: str) -> PairFiles:
     """Return the files of a directed pair; raise CatalogueError if one is not on this machine."""
-    found = _checked(benchmark, [pair]).place(pair)
+    chosen = _checked(benchmark, [pair])
+    found = chosen.place(pair)
     missing = next((path for path in found.paths if not path.exists()), None)
     if missing is not None:
-        raise CatalogueError(f"{missing} is missing", advice=f"fetch it with: {{data get:{benchmark} {pair}}}")
+        raise CatalogueError(f"{missing} is missing", advice=f"fetch it with: {chosen.command('data get', [pair])}")
     return found
 
 

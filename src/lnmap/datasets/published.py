@@ -31,7 +31,7 @@ class Published(Benchmark):
             raise DownloadError(
                 str(error),
                 advice="without a network, fetch the files on another machine: "
-                f"{{data where:{self.name} {','.join(pairs)}}} lists their addresses and where to put them",
+                f"{self.command('data where', pairs)} lists their addresses and where to put them",
             ) from error
 
     def get(self, pairs: Sequence[str], progress: Progress, accept_changed: bool) -> None:
