@@ -1,4 +1,4 @@
-"""Answers: how the API says things, and how it says that it cannot."""
+"""Errors: every refusal of the API in one form, and the JSON that all answers are written in."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BODY_ERRORS: dict[int | str, dict[str, Any]] = {
     408: {"model": Error, "description": "The body took too long."},
     413: {"model": Error, "description": "The body is too large."},
     415: {"model": Error, "description": "The body is not declared as JSON."},
-    503: {"model": Error, "description": "The result could not be written down; nothing was changed."},
+    503: {"model": Error, "description": "The result could not be written; nothing was changed."},
 }
 
 
@@ -42,19 +42,19 @@ class ApiError(Exception):
 
 
 def require_json(request: Request) -> None:
-    """Take bodies only as JSON: a form of another site cannot send that."""
+    """Refuse bodies that are not JSON, which a form on another site cannot send."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if request.method == "POST" and kind != "application/json":
         raise ApiError(415, "not_json", "send the body as Content-Type: application/json")
 
 
-def answer(value: Any, status: int = 200) -> Response:
-    """Write JSON in ASCII, for a vocabulary may hold what UTF-8 cannot say."""
+def as_json(value: Any, status: int = 200) -> Response:
+    """Write JSON in ASCII, because a vocabulary may hold what UTF-8 cannot encode."""
     return Response(json.dumps(value, separators=(",", ":"), allow_nan=False), status, media_type="application/json")
 
 
 def install(app: FastAPI) -> None:
-    """Make the application say all errors in one form."""
+    """Make the application report all errors in one form."""
     app.add_exception_handler(ApiError, _api_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
@@ -63,7 +63,7 @@ def install(app: FastAPI) -> None:
 
 
 def _error(status: int, code: str, message: str, spellings: Sequence[str] = ()) -> Response:
-    return answer({"code": code, "message": message, "spellings": list(spellings)}, status)
+    return as_json({"code": code, "message": message, "spellings": list(spellings)}, status)
 
 
 async def _api_error(request: Request, error: Any) -> Response:
