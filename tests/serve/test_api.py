@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 import torch
 from starlette.testclient import TestClient
-from tests.serve.serving import WORDS, small_model
+from tests.serve.serving import WORDS, small_model, subword_model
 
 import lnmap
+from lnmap.cli import main
 from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.errors import OutputError
@@ -120,6 +121,50 @@ def test_translation_is_what_the_model_says(client, models, direction):
         assert got["back"] == back
         assert got["returns"] == (back == word)
     assert found["rank"] == model.side(direction.asked).index[word] + 1
+
+
+@pytest.fixture(scope="module")
+def subword_folder(tmp_path_factory) -> Path:
+    return subword_model(tmp_path_factory.mktemp("models"))
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("name", ["en-fr", "spelt"])
+def test_the_page_and_the_command_line_answer_alike(name, direction, request, capsys):
+    """Both are asked for the same words, known and unknown, and give the same words, scores and confidence."""
+    folder = request.getfixturevalue({"en-fr": "model_folder", "spelt": "subword_folder"}[name])
+    words = {
+        ("en-fr", Direction.FORWARD): ["house", "water", "qqqqqqq"],
+        ("en-fr", Direction.BACKWARD): ["maison", "état", "qqqqqqq"],
+    }.get((name, direction), ["kalemed", "misunderstandings", "kalemings", "благодарности"])
+    reverse = ["--reverse"] if direction is Direction.BACKWARD else []
+    capsys.readouterr()
+    assert main(["translate", str(folder), *words, "-k", "4", "--json", *reverse]) == 0
+    by_command = json.loads(capsys.readouterr().out)
+    client = TestClient(create_app(Models.load([folder])), base_url="http://127.0.0.1")
+    body = {"words": words, "k": 4, "direction": direction.value}
+    path = f"/api/models/{name}/translate"
+    by_page = good(client.post(path, json=body), schemas.Translations)["translations"]
+    for word, one, other in zip(words, by_command, by_page, strict=True):
+        params = {"word": word, "k": 4, "direction": direction.value}
+        single = client.get(path, params=params)
+        assert single.status_code == (200 if one["known"] else 404)
+        assert (one["word"], one["known"], one.get("subwords", False)) == (word, other["known"], other["subwords"])
+        assert [found["word"] for found in one["translations"]] == [found["word"] for found in other["candidates"]]
+        for answer in [other, *([single.json()] if one["known"] else [])]:
+            for want, got in zip(one["translations"], answer["candidates"], strict=True):
+                assert got["csls"] == pytest.approx(want["score"], abs=2e-6)
+                assert got["cosine"] == pytest.approx(want["cosine"], abs=2e-6)
+                assert got["confidence"] == pytest.approx(want["confidence"], abs=1e-4)
+    spelt = [one["word"] for one in by_page if one["subwords"]]
+    assert spelt == (words[1:] if name == "spelt" else [])
+    assert [one["rank"] for one in by_page if one["subwords"]] == [None] * len(spelt)
+    for word in spelt:
+        params = {"word": word, "direction": direction.value}
+        near = good(client.get(f"/api/models/{name}/neighbours", params=params), schemas.Neighbours)
+        assert near["own"][0]["cosine"] > 0.5
+        drawn = good(client.get(f"/api/models/{name}/map", params=params), schemas.WordMap)
+        assert (drawn["points"][0]["word"], drawn["points"][0]["role"]) == (word, "word")
 
 
 def test_what_is_not_calibrated_gets_no_number(client):

@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from lnmap.serve import routes
-from lnmap.serve.errors import ApiError, install
+from lnmap.serve.errors import ApiError, report_errors
 from lnmap.serve.guard import LOCAL_NAMES, Guard
 from lnmap.serve.models import Models
 from lnmap.version import __version__
@@ -37,7 +37,7 @@ def create_app(models: Models, hosts: Collection[str] = LOCAL_NAMES, any_address
     app.state.models = models
     app.include_router(routes.router)
     _add_page(app)
-    install(app)
+    report_errors(app)
     return Guard(app, hosts, any_address)
 
 

@@ -15,30 +15,47 @@ from starlette.routing import Match
 from lnmap.errors import LnmapError, OutputError
 from lnmap.serve.schemas import Error
 
-_CODES = {400: "bad_request", 404: "not_found", 405: "wrong_method"}
+_HTTP = {
+    400: ("bad_request", None),
+    404: ("not_found", "there is nothing at this address"),
+    405: ("wrong_method", "this address does not take that method"),
+}
+
+
+def _described(texts: dict[int, str]) -> dict[int | str, dict[str, Any]]:
+    return {status: {"model": Error, "description": text} for status, text in texts.items()}
+
 
 # Every status an endpoint may answer with, besides its own.
-ERRORS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Error, "description": "The request cannot be read: its text, its JSON or its Host header."},
-    403: {"model": Error, "description": "The request comes from another site."},
-    404: {"model": Error, "description": "The model or the word is not known."},
-    422: {"model": Error, "description": "A value is missing, of the wrong kind, or beyond a limit."},
-}
-BODY_ERRORS: dict[int | str, dict[str, Any]] = {
-    **ERRORS,
-    408: {"model": Error, "description": "The body took too long."},
-    413: {"model": Error, "description": "The body is too large."},
-    415: {"model": Error, "description": "The body is not declared as JSON."},
-    503: {"model": Error, "description": "The result could not be written; nothing was changed."},
-}
+ERRORS = _described(
+    {
+        400: "The request cannot be read: its text, its JSON or its Host header.",
+        403: "The request comes from another site.",
+        404: "The model or the word is not known.",
+        422: "A value is missing, of the wrong kind, or beyond a limit.",
+    }
+)
+BODY_ERRORS = ERRORS | _described(
+    {
+        408: "The body took too long.",
+        413: "The body is too large.",
+        415: "The body is not declared as JSON.",
+        503: "The result could not be written; nothing was changed.",
+    }
+)
 
 
 class ApiError(Exception):
-    """A request that cannot be answered: the status, a code for programs, a sentence for people."""
+    """A request that is refused: the status, a code for programs, a sentence for people."""
 
     def __init__(self, status: int, code: str, message: str, spellings: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.status, self.code, self.message, self.spellings = status, code, message, list(spellings)
+        self.status = status
+        self.body = {"code": code, "message": message, "spellings": list(spellings)}
+
+    def response(self) -> Response:
+        """Return the answer that reports it."""
+        return as_json(self.body, self.status)
 
 
 def require_json(request: Request) -> None:
@@ -53,52 +70,47 @@ def as_json(value: Any, status: int = 200) -> Response:
     return Response(json.dumps(value, separators=(",", ":"), allow_nan=False), status, media_type="application/json")
 
 
-def install(app: FastAPI) -> None:
+def report_errors(app: FastAPI) -> None:
     """Make the application report all errors in one form."""
-    app.add_exception_handler(ApiError, _api_error)
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(LnmapError, _lnmap_error)
-    app.add_exception_handler(Exception, _unexpected)
+    for kind in (ApiError, RequestValidationError, HTTPException, LnmapError, Exception):
+        app.add_exception_handler(kind, _report)
 
 
-def _error(status: int, code: str, message: str, spellings: Sequence[str] = ()) -> Response:
-    return as_json({"code": code, "message": message, "spellings": list(spellings)}, status)
-
-
-async def _api_error(request: Request, error: Any) -> Response:
-    return _error(error.status, error.code, error.message, error.spellings)
-
-
-async def _invalid(request: Request, error: Any) -> Response:
-    """Name the value and what is wrong with it; what was sent is not repeated."""
-    first = error.errors()[0]
-    if first["type"] == "json_invalid":
-        return _error(400, "bad_request", "the body is not valid JSON")
-    place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
-    return _error(422, "invalid", f"{place}: {first['msg']}")
-
-
-async def _http_error(request: Request, error: Any) -> Response:
-    said = {404: "there is nothing at this address", 405: "this address does not take that method"}
-    made = _error(error.status_code, _CODES.get(error.status_code, "error"), said.get(error.status_code, error.detail))
-    made.headers.update(error.headers or {})
-    if error.status_code == 405:
+async def _report(request: Request, error: Exception) -> Response:
+    made = _as_api_error(error).response()
+    if isinstance(error, HTTPException):
+        made.headers.update(error.headers or {})
+    if made.status_code == 405:
         made.headers["allow"] = _allowed(request)
     return made
+
+
+def _as_api_error(error: Exception) -> ApiError:
+    match error:
+        case ApiError():
+            return error
+        case RequestValidationError():
+            return _invalid(error.errors()[0])
+        case HTTPException():
+            code, message = _HTTP.get(error.status_code, ("error", None))
+            return ApiError(error.status_code, code, message or error.detail)
+        case OutputError():
+            return ApiError(503, "cannot_write", str(error))
+        case LnmapError():
+            return ApiError(422, "invalid", str(error))
+        case _:
+            return ApiError(500, "bug", "this is a bug in lnmap; the server's log says more")
+
+
+def _invalid(first: Any) -> ApiError:
+    """Name the value and what is wrong with it, without repeating what was sent."""
+    if first["type"] == "json_invalid":
+        return ApiError(400, "bad_request", "the body is not valid JSON")
+    place = ".".join(str(part) for part in first["loc"][1:]) or str(first["loc"][0])
+    return ApiError(422, "invalid", f"{place}: {first['msg']}")
 
 
 def _allowed(request: Request) -> str:
     """List the methods that an address takes, over all the routes that lead there."""
     routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
     return ", ".join(sorted({method for route in routes for method in getattr(route, "methods", None) or ()}))
-
-
-async def _lnmap_error(request: Request, error: Any) -> Response:
-    if isinstance(error, OutputError):
-        return _error(503, "cannot_write", str(error))
-    return _error(422, "invalid", str(error))
-
-
-async def _unexpected(request: Request, error: Any) -> Response:
-    return _error(500, "bug", "this is a bug in lnmap; the server's log says more")
