@@ -77,7 +77,7 @@ def align_many(
     from lnmap.io import FORMATS, refuse_existing
     from lnmap.io.atomic import writing
     from lnmap.methods import make_method
-    from lnmap.model.model import pick_device
+    from lnmap.model.device import pick_device
     from lnmap.pipeline import pivot as many
 
     system = make_method(method or many.DEFAULT_METHOD, profile, parse_settings(settings or ()))
