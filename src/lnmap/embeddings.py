@@ -17,7 +17,7 @@ from lnmap.errors import InputError
 
 
 def all_finite(vectors: NDArray[np.float32]) -> bool:
-    """Whether no value is NaN or infinite; the sum of squares tells, unless large values overflow it."""
+    """Return whether no value is NaN or infinite; the sum of squares tells, unless large values overflow it."""
     flat = vectors.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(vectors).all())

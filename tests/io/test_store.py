@@ -1,4 +1,4 @@
-"""The own store."""
+"""Stores: exact round trips, and every damage refused."""
 
 import json
 

@@ -58,7 +58,7 @@ def clear_cache() -> int:
     return freed
 
 
-def find(path: Path, options: ReadOptions) -> Embeddings | None:
+def find_entry(path: Path, options: ReadOptions) -> Embeddings | None:
     """Return what an earlier reading of the same bytes with the same options gave, if it is there."""
     try:
         with path.open("rb", buffering=0) as file:
@@ -72,16 +72,16 @@ def find(path: Path, options: ReadOptions) -> Embeddings | None:
 
 
 @contextmanager
-def workspace() -> Iterator[Path]:
-    """Yield a folder to fill; it is removed at the end unless `keep` has moved it."""
+def new_entry() -> Iterator[Path]:
+    """Yield a folder to fill; it is removed at the end unless `keep_entry` has moved it."""
     entries = _root() / "entries"
     entries.mkdir(parents=True, exist_ok=True)
     with partial_folder(entries) as work:
         yield work
 
 
-def keep(work: Path, source: ByteSource, options: ReadOptions) -> Embeddings:
-    """Make a filled workspace an entry and load it; if another process was first, load its entry."""
+def keep_entry(work: Path, source: ByteSource, options: ReadOptions) -> Embeddings:
+    """Move a filled folder to its place in the cache and load it; if another process was first, load its entry."""
     whole = source.ended or source.compression == "zip"
     key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})
     loaded = _settle(work, _root() / "entries" / key, source.path)
@@ -116,7 +116,7 @@ def _load(entry: Path, path: Path) -> Embeddings:
 
 
 def _holds_bytes_of(record: dict[str, Any], file: IO[bytes], path: Path, index: Path) -> bool:
-    """Whether an open file holds the bytes of a record, by its identity or else by their hash."""
+    """Return whether an open file holds the bytes of a record, by its identity or else by their hash."""
     opened_ns, status = time.time_ns(), os.fstat(file.fileno())
     if _identity(path, status) in record["seen"]:
         return True

@@ -36,7 +36,7 @@ def from_gensim(vectors: Any, options: ReadOptions) -> Embeddings:
 
 
 def is_gensim(source: object) -> bool:
-    """Whether an object holds words and vectors the way gensim does."""
+    """Return whether an object holds words and vectors the way gensim does."""
     keyed = getattr(source, "wv", source)
     return hasattr(keyed, "index_to_key") and hasattr(keyed, "vectors")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, VectorFileError
-from lnmap.io import cache as vector_cache
+from lnmap.io.cache import find_entry, keep_entry, new_entry
 from lnmap.io.collect import Collector, Rows
 from lnmap.io.formats import sniff
 from lnmap.io.formats.reader import Reader
@@ -71,7 +71,7 @@ def _read_file(path: Path, options: ReadOptions, cache: bool, progress: Progress
         reader = sniff(source)
         if cache and reader.cached and source.regular and (source.size or 0) >= SMALLEST_CACHED:
             try:
-                found = vector_cache.find(path, options) or _fill_cache(reader, options, progress)
+                found = find_entry(path, options) or _fill_cache(reader, options, progress)
             except OSError as error:
                 progress.note(f"the cache folder cannot be used ({error.strerror or error}); reading without it")
                 return _read_file(path, options, False, progress)
@@ -85,12 +85,12 @@ def _read_file(path: Path, options: ReadOptions, cache: bool, progress: Progress
 
 
 def _fill_cache(reader: Reader, options: ReadOptions, progress: Progress) -> Embeddings:
-    with vector_cache.workspace() as work:
+    with new_entry() as work:
         with StoreWriter(work) as writer:
             collector = Collector(options, writer.add)
             origin = _collect(reader, collector, progress)
             writer.finish(collector.words, origin)
-        return vector_cache.keep(work, reader.source, options)
+        return keep_entry(work, reader.source, options)
 
 
 def _collect(reader: Reader, collector: Collector, progress: Progress) -> dict[str, Any]:

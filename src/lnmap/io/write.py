@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from lnmap.io.memory import as_embeddings
 Format = Literal["vec", "bin", "store", "npz"]
 Blocks = Iterable[tuple[Sequence[str], Matrix]]
 
-FORMATS: tuple[Format, ...] = ("vec", "bin", "store", "npz")
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 # What a reader would split, join or strip: such words do not come back as they were.
 _NOT_IN_TEXT = re.compile(r"[\n\t]|^ | $|  |^$")

@@ -53,7 +53,7 @@ class Header:
 
     @property
     def has_text_rows(self) -> bool:
-        """Whether a line ends in the promised number of numbers, written as text."""
+        """Return whether a line ends in the promised number of numbers, written as text."""
         split = ([field for field in line.split(b" ") if field] for line in self.lines)
         dim = self.dim or 0
         return bool(dim) and any(len(fields) > dim and all(map(is_number, fields[-dim:])) for fields in split)
@@ -98,10 +98,10 @@ def _refuse_other_files(head: bytes, path: Path) -> None:
 
 
 def is_web_page(head: bytes) -> bool:
-    """Whether a file begins as HTML does."""
+    """Return whether a file begins as HTML does."""
     return head.removeprefix(_BOM).lstrip()[:15].lower().startswith((b"<!doctype", b"<html"))
 
 
 def is_number(field: bytes) -> bool:
-    """Whether a field is a number written as text, finite or not."""
+    """Return whether a field is a number written as text, finite or not."""
     return bool(NUMBER.fullmatch(field) or NOT_FINITE.fullmatch(field))

@@ -105,7 +105,7 @@ def refuse_existing(folder: Path) -> None:
 
 
 def is_store(folder: Path) -> bool:
-    """Whether a folder looks like a store."""
+    """Return whether a folder looks like a store."""
     return (folder / DESCRIPTION).is_file()
 
 

@@ -84,7 +84,7 @@ class Word2vecReader(Reader):
 
 
 def _holds_records(header: Header) -> bool:
-    """Whether records of a word, a blank and the values stand after the header line.
+    """Return whether records of a word, a blank and the values stand after the header line.
 
     The values must hold bytes that no text holds, or the records must end exactly where the file does.
     """
