@@ -20,7 +20,6 @@ import json
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -58,15 +57,19 @@ def clear_cache() -> int:
     return freed
 
 
-def find_entry(path: Path, options: ReadOptions) -> Embeddings | None:
+def find_entry(source: ByteSource, options: ReadOptions) -> Embeddings | None:
     """Return what an earlier reading of the same bytes with the same options gave, if it is there."""
     try:
-        with path.open("rb", buffering=0) as file:
+        with source.path.open("rb", buffering=0) as file:
             index = _index_file(file, options)
             record = json.loads(index.read_bytes())
-            if not _KEY.fullmatch(record["key"]) or not _holds_bytes_of(record, file, path, index):
+            if not _KEY.fullmatch(record["key"]):
                 return None
-        return _load(_root() / "entries" / record["key"], path)
+            if _identity(source.path, source.stat) not in record["seen"]:
+                if not _holds_bytes_of(record, file):
+                    return None
+                _remember(record, file, source, index)
+        return _load(_root() / "entries" / record["key"], source.path)
     except (OSError, ValueError, KeyError, TypeError, LnmapError):
         return None
 
@@ -87,7 +90,7 @@ def keep_entry(work: Path, source: ByteSource, options: ReadOptions) -> Embeddin
     loaded = _settle(work, _root() / "entries" / key, source.path)
     record = {"key": key, "consumed": source.consumed, "sha256": source.digest, "whole": whole, "seen": []}
     with suppress(OSError), source.path.open("rb", buffering=0) as file:
-        _remember(record, file, source.path, source.stat, source.opened_ns, _index_file(file, options))
+        _remember(record, file, source, _index_file(file, options))
     return loaded
 
 
@@ -115,27 +118,17 @@ def _load(entry: Path, path: Path) -> Embeddings:
         raise
 
 
-def _holds_bytes_of(record: dict[str, Any], file: IO[bytes], path: Path, index: Path) -> bool:
-    """Return whether an open file holds the bytes of a record, by its identity or else by their hash."""
-    opened_ns, status = time.time_ns(), os.fstat(file.fileno())
-    if _identity(path, status) in record["seen"]:
-        return True
-    consumed = int(record["consumed"])
-    if status.st_size < consumed or (record["whole"] and status.st_size != consumed):
-        return False
-    if _hash_first(file, consumed) != record["sha256"]:
-        return False
-    _remember(record, file, path, status, opened_ns, index)
-    return True
+def _holds_bytes_of(record: dict[str, Any], file: IO[bytes]) -> bool:
+    size, consumed = os.fstat(file.fileno()).st_size, int(record["consumed"])
+    fits = size == consumed if record["whole"] else size >= consumed
+    return fits and _hash_first(file, consumed) == record["sha256"]
 
 
-def _remember(
-    record: dict[str, Any], file: IO[bytes], path: Path, status: os.stat_result, opened_ns: int, index: Path
-) -> None:
-    """Write a record, with the file's identity if that can be trusted from now on."""
-    identity = _identity(path, status)
-    settled = opened_ns - max(status.st_ctime_ns, status.st_mtime_ns) >= _SETTLED_NS
-    if settled and _identity(path, os.fstat(file.fileno())) == identity:
+def _remember(record: dict[str, Any], file: IO[bytes], source: ByteSource, index: Path) -> None:
+    """Write a record, with the source's identity if that can be trusted from now on."""
+    identity = _identity(source.path, source.stat)
+    settled = source.opened_ns - max(source.stat.st_ctime_ns, source.stat.st_mtime_ns) >= _SETTLED_NS
+    if settled and _identity(source.path, os.fstat(file.fileno())) == identity:
         record["seen"] = [*record["seen"], identity][-_MOST_SEEN:]
     with suppress(LnmapError):  # without it the next reading hashes or parses again
         write_json(index, record)

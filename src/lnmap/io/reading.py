@@ -71,7 +71,7 @@ def _read_file(path: Path, options: ReadOptions, cache: bool, progress: Progress
         reader = sniff(source)
         if cache and reader.cached and source.regular and (source.size or 0) >= SMALLEST_CACHED:
             try:
-                found = find_entry(path, options) or _fill_cache(reader, options, progress)
+                found = find_entry(source, options) or _fill_cache(reader, options, progress)
             except OSError as error:
                 progress.note(f"the cache folder cannot be used ({error.strerror or error}); reading without it")
                 return _read_file(path, options, False, progress)
