@@ -1,6 +1,7 @@
 """The registry of readers: every format keeps the contract, and a new one needs a class and an entry."""
 
 import gzip
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -30,6 +31,25 @@ def test_a_file_is_recognised_by_its_own_reader_only(tmp_path, kind):
             assert reader.recognise(source) is None
 
 
+class Counting(Silent):
+    done, total = 0.0, None
+
+    def task(self, title, total):
+        self.total = total
+        return nullcontext(self)
+
+    def advance(self, amount=1):
+        self.done += amount
+
+
+@pytest.mark.parametrize("name", ["words.vec", "words.vec.gz", "words.bin", "words.npz"])
+def test_progress_counts_the_bytes_of_the_file(tmp_path, name):
+    path, progress = tmp_path / name, Counting()
+    write(EMBEDDINGS, path, name.split(".")[1])
+    read(path, progress=progress)
+    assert progress.done == progress.total == path.stat().st_size
+
+
 def test_formats_have_their_own_names():
     names = [reader.format for reader in formats.READERS]
     assert len(set(names)) == len(names)
@@ -52,7 +72,7 @@ class ColonReader(Reader):
     def recognise(cls, source):
         return cls(source) if source.peek(7) == b"colons\n" else None
 
-    def read(self, collector, progress):
+    def read(self, collector):
         number = 0
         for block in line_blocks(self.source.readinto, lambda: BLOCK, longest=1000):
             for line in block.decode().splitlines():

@@ -247,24 +247,5 @@ def test_an_endless_line_is_dropped(tmp_path, monkeypatch):
     assert found.origin["skipped_samples"] == [[3, "line too long"]]
 
 
-def test_progress_counts_the_bytes(tmp_path):
-    class Counting(Silent):
-        done = 0.0
-
-        def task(self, title, total):
-            from contextlib import nullcontext
-
-            self.total = total
-            return nullcontext(self)
-
-        def advance(self, amount=1):
-            self.done += amount
-
-    progress = Counting()
-    path = file(tmp_path, PLAIN)
-    read(path, progress=progress)
-    assert progress.done == progress.total == path.stat().st_size
-
-
 def test_block_size_is_bounded():
     assert BLOCK <= 64 << 20

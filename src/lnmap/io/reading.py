@@ -96,7 +96,10 @@ def _fill_cache(reader: Reader, options: ReadOptions, progress: Progress) -> Emb
 def _collect(reader: Reader, collector: Collector, progress: Progress) -> dict[str, Any]:
     """Read the whole file and return what results record of it."""
     source = reader.source
-    report = reader.read(collector, progress)
+    with progress.task(f"reading {source.path.name}", None if collector.options.limit else source.size) as task:
+        task.advance(0 if reader.mapped else source.consumed)
+        source.advance = task.advance
+        report = reader.read(collector)
     if not collector.words:
         raise VectorFileError(f"{source.path} gave no word with a vector; check the file")
     origin: dict[str, Any] = {"path": str(source.path), "format": reader.format}

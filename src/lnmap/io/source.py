@@ -12,6 +12,7 @@ import stat
 import time
 import zipfile
 import zlib
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ class ByteSource(AbstractContextManager["ByteSource"]):
 
     :param path: the file.
     :param error: the error raised when it cannot be read.
+    :ivar advance: told how many bytes of the file have been read.
     """
 
     def __init__(self, path: Path, error: type[InputError] = VectorFileError) -> None:
@@ -45,6 +47,7 @@ class ByteSource(AbstractContextManager["ByteSource"]):
         self.stat = os.fstat(self._file.fileno())
         self.regular = stat.S_ISREG(self.stat.st_mode)
         self.size = self.stat.st_size if self.regular else None
+        self.advance: Callable[[float], None] = lambda _: None
         self.unpacked = 0
         self.ended = False
         self.is_npz = False
@@ -124,10 +127,12 @@ class ByteSource(AbstractContextManager["ByteSource"]):
             taken, self._held = self._held[: len(buffer)], self._held[len(buffer) :]
             buffer[: len(taken)] = taken
             return len(taken)
+        before = self.consumed
         try:
             count = int(self._stream.readinto(buffer))
         except _BROKEN as reason:
             raise self.error(_breakage(self.path, self.compression, reason)) from reason
+        self.advance(self.consumed - before)
         self.ended = not count
         self.unpacked += count
         if self.compression and self.unpacked > max(_HARMLESS, _MOST_RATIO * self.consumed):

@@ -16,7 +16,6 @@ from lnmap.errors import VectorFileError
 from lnmap.io.collect import Collector, Matrix
 from lnmap.io.formats.reader import MOST_DIMENSIONS, Reader, decode
 from lnmap.io.source import ByteSource
-from lnmap.progress import Progress
 
 FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 _VERSIONS = (11, 12)
@@ -48,18 +47,17 @@ class FasttextReader(Reader):
             raise VectorFileError(f"{source.path} is a packed fastText model; unpack it and give the .bin file")
         return cls(source, SubwordModel(source.path))
 
-    def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
+    def read(self, collector: Collector) -> dict[str, Any]:
         """Add the words block by block."""
         model = self.model
         wanted = min(len(model), collector.options.line_limit or len(model))
         stop = 0
-        with progress.task(f"reading {model.path.name}", wanted) as task:
-            for start in range(0, wanted, _BLOCK):
-                stop = min(start + _BLOCK, wanted)
-                collector.add_checked(model.words[start:stop], model.vectors(start, stop), start + 1)
-                task.advance(stop - start)
-                if collector.full:
-                    break
+        for start in range(0, wanted, _BLOCK):
+            stop = min(start + _BLOCK, wanted)
+            collector.add_checked(model.words[start:stop], model.vectors(start, stop), start + 1)
+            self.source.advance((self.source.size or 0) * (stop - start) / wanted)
+            if collector.full:
+                break
         return {"lines": stop, "header_words": len(model)}
 
 

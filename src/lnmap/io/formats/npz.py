@@ -11,7 +11,6 @@ from lnmap.io.collect import Collector
 from lnmap.io.formats.reader import Reader
 from lnmap.io.memory import add_arrays
 from lnmap.io.source import ByteSource
-from lnmap.progress import Progress
 
 
 class NpzReader(Reader):
@@ -24,7 +23,7 @@ class NpzReader(Reader):
         """Recognise a zip archive of arrays."""
         return cls(source) if source.is_npz else None
 
-    def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
+    def read(self, collector: Collector) -> dict[str, Any]:
         """Add all rows at once."""
         path = self.source.path
         try:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from lnmap.io.collect import Collector
 from lnmap.io.source import ByteSource
-from lnmap.progress import Progress
 
 HEAD = 1 << 20  # bytes a reader may look at to recognise its format
 MOST_DIMENSIONS = 100_000
@@ -18,7 +17,7 @@ class Reader(ABC):
 
     format: ClassVar[str]  # recorded in results
     cached: ClassVar[bool] = False  # parsing is slow enough for the result to be kept
-    mapped: ClassVar[bool] = False  # the file is read by other ways than `source`, which then cannot hash it
+    mapped: ClassVar[bool] = False  # the file is not read through `source`, which then cannot hash it
 
     def __init__(self, source: ByteSource) -> None:
         self.source = source
@@ -29,8 +28,10 @@ class Reader(ABC):
         """Return a reader if `source.peek(HEAD)` begins a file of this format, else None."""
 
     @abstractmethod
-    def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
+    def read(self, collector: Collector) -> dict[str, Any]:
         """Add all rows to the collector, or as many as its options ask for, and return what results record.
+
+        Progress is reported by `source`; a reader that does not read through it calls `source.advance` itself.
 
         :return: `lines` (rows seen), `header_words` (rows promised) if known, and `warning` if something looks wrong.
         """

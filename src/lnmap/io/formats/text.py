@@ -12,7 +12,6 @@ from lnmap.io.formats.parse import head_line, parse_block
 from lnmap.io.formats.reader import MOST_DIMENSIONS, Reader
 from lnmap.io.lines import BLOCK, line_blocks
 from lnmap.io.source import ByteSource
-from lnmap.progress import Progress
 
 _SMALLEST_BLOCK = 1 << 18
 _LONGEST_WORD, _LONGEST_NUMBER = 1 << 20, 64  # bytes; a longer line is skipped
@@ -52,23 +51,17 @@ class TextReader(Reader):
             raise VectorFileError(f"{path} has {dim:,} values on a line; at most {MOST_DIMENSIONS:,} are expected")
         return cls(source, header.rows, dim, header.start, max(1, sum(map(len, lines)) // len(lines)) + 1)
 
-    def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
+    def read(self, collector: Collector) -> dict[str, Any]:
         """Parse the lines in blocks."""
         source, options = self.source, collector.options
         source.read(self.start)
         longest = _LONGEST_WORD + _LONGEST_NUMBER * self.dim
         stopped = False
-        with progress.task(f"reading {source.path.name}", source.size if options.limit is None else None) as task:
-            before = 0
-            for block in line_blocks(
-                source.readinto, lambda: self._block_bytes(collector), longest, head_line(self.dim)
-            ):
-                self._take(block, collector)
-                task.advance(source.consumed - before)
-                before = source.consumed
-                stopped = collector.full or self.lines == options.line_limit
-                if stopped:
-                    break
+        for block in line_blocks(source.readinto, lambda: self._block_bytes(collector), longest, head_line(self.dim)):
+            self._take(block, collector)
+            stopped = collector.full or self.lines == options.line_limit
+            if stopped:
+                break
         self._check(collector)
         report: dict[str, Any] = {"lines": self.lines, "header_words": self.rows}
         if not stopped and self.rows is not None and self.rows != self.lines:

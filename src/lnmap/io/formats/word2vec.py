@@ -13,7 +13,6 @@ from lnmap.io.formats.header import Header, read_header
 from lnmap.io.formats.reader import Reader, decode
 from lnmap.io.lines import BLOCK
 from lnmap.io.source import ByteSource
-from lnmap.progress import Progress
 
 _SMALLEST = 1 << 16
 _LONGEST_WORD = 1 << 16
@@ -37,25 +36,21 @@ class Word2vecReader(Reader):
             return None
         return cls(source, header.rows, header.dim, header.start)
 
-    def read(self, collector: Collector, progress: Progress) -> dict[str, Any]:
+    def read(self, collector: Collector) -> dict[str, Any]:
         """Add the records in pieces."""
         limit = collector.options.limit
         wanted = min(self.rows, collector.options.line_limit or self.rows)
         piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))
         self.source.read(self.start)
         rest, seen, ended = b"", 0, False
-        with progress.task(f"reading {self.source.path.name}", self.source.size) as task:
-            before = 0
-            while seen < wanted and not collector.full and not ended:
-                chunk = self.source.read(piece)
-                ended = not chunk
-                words, values, rest = self._split(rest + chunk, wanted - seen)
-                if words:
-                    vectors = np.frombuffer(values, "<f4").reshape(len(words), self.dim).astype(np.float32)
-                    collector.add_checked(words, vectors, seen + 1, empty_words=False)
-                seen += len(words)
-                task.advance(self.source.consumed - before)
-                before = self.source.consumed
+        while seen < wanted and not collector.full and not ended:
+            chunk = self.source.read(piece)
+            ended = not chunk
+            words, values, rest = self._split(rest + chunk, wanted - seen)
+            if words:
+                vectors = np.frombuffer(values, "<f4").reshape(len(words), self.dim).astype(np.float32)
+                collector.add_checked(words, vectors, seen + 1, empty_words=False)
+            seen += len(words)
         report: dict[str, Any] = {"lines": seen, "header_words": self.rows}
         if ended and seen < wanted:
             found = f"the file ends after {seen:,}; it may be cut short"
