@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lnmap.methods.lnmap.cuda.kernels import launch
 from lnmap.methods.lnmap.networks import linear_layers
-from lnmap.methods.lnmap.optim import Adam, Optimizer
+from lnmap.methods.lnmap.optim import SGD, Adam
 
 _THREADS, _EACH = 256, 4  # of an update, and parameters a thread
 
@@ -50,7 +50,7 @@ class Slot:
 class Flat:
     """Values, moments and gradients of all parameters of two groups of networks, each with its optimiser."""
 
-    def __init__(self, groups: Sequence[tuple[Sequence[nn.Module], Optimizer]], device: torch.device) -> None:
+    def __init__(self, groups: Sequence[tuple[Sequence[nn.Module], SGD]], device: torch.device) -> None:
         self.groups, self.slots, self.slopes = groups, {}, {}  # type: ignore[var-annotated]
         place = 0
         for modules, _ in groups:

@@ -6,17 +6,19 @@ import torch
 from torch import Tensor
 
 from lnmap.methods.graph import Beside
-from lnmap.methods.lnmap.batches import Batches
 from lnmap.methods.lnmap.cuda.flat import Flat
-from lnmap.methods.lnmap.cuda.kernels import launch
+from lnmap.methods.lnmap.cuda.kernels import available, launch
 from lnmap.methods.lnmap.cuda.passes import Errors, Random, Stack, padded_rows
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Networks
-from lnmap.methods.lnmap.optim import Adam, Optimizer
+from lnmap.methods.lnmap.optim import SGD, Adam
 from lnmap.methods.lnmap.options import LNMapOptions
+from lnmap.methods.lnmap.steps import Batches
 
 
 class AutoencoderStep:
     """Trains one language's autoencoder on batches of its vectors (n, d)."""
+
+    available = staticmethod(available)
 
     def __init__(
         self, encoder: Encoder, decoder: Decoder, adam: Adam, vectors: Tensor, batches: Batches, options: LNMapOptions
@@ -58,10 +60,12 @@ class AutoencoderStep:
 class JointStep:
     """Trains one direction on the total loss (Eq. 11) of batches of pairs."""
 
+    available = staticmethod(available)
+
     def __init__(
         self,
         nets: Networks,
-        optimizers: tuple[Adam, Optimizer],
+        optimizers: tuple[Adam, SGD],
         x: Tensor,
         codes: Tensor,
         batches: Batches,
