@@ -1,5 +1,6 @@
 """LNMap: its equations, its algorithm, its profiles, and what it reaches on real vectors."""
 
+import json
 import os
 import signal
 import subprocess
@@ -16,7 +17,7 @@ import lnmap
 from lnmap.direction import Direction
 from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
 from lnmap.methods import make_method
-from lnmap.methods.base import Run
+from lnmap.methods.base import Checkpoint, Run
 from lnmap.methods.lnmap import published
 from lnmap.methods.lnmap.algorithm import Algorithm1, autoencoder_loss, mapping_losses
 from lnmap.methods.lnmap.alignment import LatentAlignment
@@ -228,7 +229,7 @@ class TestAlgorithm:
 
     def test_divergence_is_retried_gently_and_then_refused(self, planted):
         with pytest.raises(TrainingError, match="diverged"):
-            self.fit(planted, updates="joint", closed_iterations=0, encoder_rate=1e30, mapper_rate=1e30)
+            self.fit(planted, updates="joint", ae_epochs=1, ae_least=0, epochs=5, encoder_rate=1e30, mapper_rate=1e30)
 
     def test_unusual_data_is_told(self, plant):
         small = plant(n=60, d=10)
@@ -285,6 +286,50 @@ class TestProfiles:
             planted.source, planted.target, planted.lexicon, method="lnmap", profile=profile, options=small | values
         )
         assert all(torch.isfinite(t).all() for t in model.alignment.state()[1].values())
+
+
+class Interrupted(Checkpoint):
+    """Keeps the state in memory, and stops the run after some of its saves."""
+
+    def __init__(self, saves):
+        self.saves, self.state = saves, None
+
+    def load(self):
+        return self.state
+
+    def save(self, values, tensors):
+        self.state = json.loads(json.dumps(values)), {name: t.clone() for name, t in tensors.items()}
+        self.saves -= 1
+        if self.saves == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("profile", "values"),
+    [
+        ("default", {"steps": 2}),
+        ("default", {"autoencoder": "nonlinear", "ae_epochs": 1, "ae_least": 0, "steps": 2}),
+        ("paper", {"autoencoder": "linear"}),
+        ("release", {"noisy_induction": True}),
+        ("release", {"mapper": "procrustes"}),
+    ],
+    ids=str,
+)
+def test_run_resumed_after_any_iteration_ends_with_the_same_bits(planted, profile, values):
+    small = {"ae_epochs": 1, "ae_draws": 300, "epochs": 2, "iterations": 3, "closed_iterations": 1, "tolerance": 0.0}
+    method = make_method("lnmap", profile, SMALL | small | values)
+    x, y = torch.from_numpy(planted.source.vectors), torch.from_numpy(planted.target.vectors)
+    seed = torch.as_tensor(planted.lexicon.rows(planted.source, planted.target)[:100])
+    log = Run()
+    whole = method.fit(x, y, seed, log).state()[1]
+    for saves in (1, 3, 4, 6):  # after step 1, within a direction, between the two, within the other
+        checkpoint = Interrupted(saves)
+        with pytest.raises(KeyboardInterrupt):
+            method.fit(x, y, seed, Run(checkpoint=checkpoint))
+        run = Run(checkpoint=checkpoint)
+        resumed = method.fit(x, y, seed, run).state()[1]
+        assert all(torch.equal(whole[name], resumed[name]) for name in whole)
+        assert [row["stage"] for row in run.log] == [row["stage"] for row in log.log]
 
 
 class TestResume:

@@ -49,11 +49,11 @@ class AutoencoderStep:
         beside.join()
 
     def state(self) -> list[Tensor]:
-        """All that a step changes."""
+        """Return all tensors that a step changes."""
         return [*self.flat.tensors(), self.random.drawn, self.batches.place]
 
     def finish(self) -> None:
-        """Give the parameters back to the networks."""
+        """Write the parameters back to the networks."""
         self.flat.store()
 
 
@@ -93,7 +93,7 @@ class JointStep:
         self.x, self.z_y = torch.zeros_like(self.vectors[:size]), torch.zeros_like(self.codes[:size])
 
     def set_codes(self, codes: Tensor) -> None:
-        """Change the targets' codes (k, c)."""
+        """Change the codes (k, c) of the translations."""
         self.codes.copy_(padded_rows(codes))
 
     def run(self, whole: bool = True) -> None:
@@ -120,7 +120,7 @@ class JointStep:
         beside.join()
 
     def _round_trip(self, x: Tensor, z: Tensor, there: Tensor, to_there: Tensor) -> Tensor:
-        """Back-translation and reconstruction: add to the gradient by M(z), give that by z so far."""
+        """Back-translation and reconstruction: add to the gradient by M(z), return the one by z so far."""
         beside = self.beside
         back = self.n.forward(there)
         with beside.start():
@@ -136,11 +136,11 @@ class JointStep:
         return to_z
 
     def state(self) -> list[Tensor]:
-        """All that a step changes."""
+        """Return all tensors that a step changes."""
         return [*self.flat.tensors(), self.random.drawn, self.batches.place]
 
     def finish(self) -> None:
-        """Give the parameters back to the networks."""
+        """Write the parameters back to the networks."""
         self.flat.store()
 
 
