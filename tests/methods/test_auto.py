@@ -13,7 +13,7 @@ from lnmap.methods import make_method
 from lnmap.methods.auto.choose import Candidate, Choice, choose
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
-from lnmap.model.folder import FolderCheckpoint
+from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.spelling import COLUMNS, Spelling, fold
 
 FAST = {"iterations": 3, "trial_iterations": 3, "queries": 2000}
