@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from lnmap.methods.base import Method, Run, require_pairs
 from lnmap.methods.lnmap.algorithm import Algorithm1
 from lnmap.methods.lnmap.alignment import LatentAlignment
-from lnmap.methods.lnmap.bookkeeping import isolated_rng
 from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
 from lnmap.methods.lnmap.published import Published, TrainedAutoencoders
 from lnmap.normalize import Normalizer
@@ -33,7 +33,7 @@ class LNMap(Method):
         self._warn(len(source), len(target), pairs, run)
         norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
         x, y = norms[0].fit(source), norms[1].fit(target)
-        with isolated_rng(run):
+        with torch.random.fork_rng([run.device] if run.device.type == "cuda" else []):  # leaves torch's draws alone
             nets = self._algorithm()(x, y, pairs, self.options, run).train()
         return LatentAlignment(norms, nets, self.options)
 

@@ -6,7 +6,6 @@ import copy
 import math
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -175,13 +174,6 @@ def reseed(run: Run, *parts: int) -> None:
     for part in parts:
         number = number * 1009 + int(part) + 1
     torch.manual_seed(number % 2**63)
-
-
-@contextmanager
-def isolated_rng(run: Run) -> Iterator[None]:
-    """Leave torch's global generators as they were found."""
-    with torch.random.fork_rng([run.device] if run.device.type == "cuda" else []):
-        yield
 
 
 def counted(run: Run, title: str, total: int) -> Iterator[int]:

@@ -20,7 +20,7 @@ from lnmap.methods.base import Run
 from lnmap.methods.graph import Repeated
 from lnmap.methods.lnmap.algorithm import Algorithm1, mapping_losses
 from lnmap.methods.lnmap.bookkeeping import Training, counted, reseed, restore, snapshot
-from lnmap.methods.lnmap.cuda import STEPS  # without the folder: STEPS: dict[str, object] = {}
+from lnmap.methods.lnmap.cuda import STEPS  # the only line that needs the folder
 from lnmap.methods.lnmap.networks import in_blocks
 from lnmap.methods.lnmap.optim import SGD, Adam
 from lnmap.methods.lnmap.options import LNMapOptions
