@@ -11,7 +11,7 @@ class Task(Protocol):
     """One running piece of work."""
 
     def advance(self, amount: float = 1) -> None:
-        """Say that `amount` more of the total is done."""
+        """Add `amount` to what is done of the total."""
 
 
 class Progress(Protocol):
@@ -27,6 +27,12 @@ class Progress(Protocol):
         """Take one sentence for the user: a warning, or what was done instead."""
 
 
+class Finding(str):
+    """A note on a file's content; the `origin` of what was read holds the same, for callers that show it themselves."""
+
+    __slots__ = ()
+
+
 class _SilentTask:
     def advance(self, amount: float = 1) -> None:
         pass
@@ -40,7 +46,7 @@ class Silent:
 
     @contextmanager
     def task(self, title: str, total: float | None) -> Iterator[Task]:
-        """Yield a task that ignores what it is told."""
+        """Yield a task that ignores its progress."""
         yield _SilentTask()
 
     def log(self, row: Mapping[str, Any]) -> None:
@@ -49,3 +55,22 @@ class Silent:
     def note(self, message: str) -> None:
         """Keep the message."""
         self.notes.append(message)
+
+
+class Forward:
+    """Forward everything to another progress; subclasses override what they change."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    def task(self, title: str, total: float | None) -> Any:
+        """Open the task there."""
+        return self.progress.task(title, total)
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Pass the row on."""
+        self.progress.log(row)
+
+    def note(self, message: str) -> None:
+        """Pass the message on."""
+        self.progress.note(message)

@@ -11,7 +11,7 @@ from lnmap.io.collect import Collector
 from lnmap.io.fast import head_line, parse_block
 from lnmap.io.sniff import Layout
 from lnmap.io.sources import ByteSource
-from lnmap.progress import Progress
+from lnmap.progress import Finding, Progress
 
 _SMALLEST_BLOCK = 1 << 18
 _PATIENCE = 1000  # bad lines beyond the good ones before giving up
@@ -96,11 +96,10 @@ def tell_findings(origin: Mapping[str, Any], name: str, progress: Progress) -> N
     """Tell the user what was wrong with a file, now or when it was cached."""
     if origin["skipped"]:
         place, reason = origin["skipped_samples"][0]
-        progress.note(
-            f"{name}: {origin['skipped']:,} of {origin['lines']:,} lines skipped (first: line {place}, {reason})"
-        )
+        lines = f"{origin['skipped']:,} of {origin['lines']:,} lines"
+        progress.note(Finding(f"{name}: {lines} skipped (first: line {place}, {reason})"))
     if "warning" in origin:
-        progress.note(f"{name}: {origin['warning']}")
+        progress.note(Finding(f"{name}: {origin['warning']}"))
 
 
 def _first_lines(block: bytes, count: int) -> bytes:
