@@ -27,6 +27,12 @@ class Progress(Protocol):
         """Take one sentence for the user: a warning, or what was done instead."""
 
 
+class Finding(str):
+    """A note on a file's content; the `origin` of what was read holds the same, for callers that show it themselves."""
+
+    __slots__ = ()
+
+
 class _SilentTask:
     def advance(self, amount: float = 1) -> None:
         pass
@@ -49,3 +55,22 @@ class Silent:
     def note(self, message: str) -> None:
         """Keep the message."""
         self.notes.append(message)
+
+
+class Forward:
+    """Forward everything to another progress; subclasses override what they change."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    def task(self, title: str, total: float | None) -> Any:
+        """Open the task there."""
+        return self.progress.task(title, total)
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Pass the row on."""
+        self.progress.log(row)
+
+    def note(self, message: str) -> None:
+        """Pass the message on."""
+        self.progress.note(message)

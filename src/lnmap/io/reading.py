@@ -17,7 +17,7 @@ from lnmap.io.formats.store import StoreWriter, load_store
 from lnmap.io.memory import from_arrays, from_gensim, is_gensim
 from lnmap.io.policy import ReadOptions, resolve
 from lnmap.io.source import ByteSource
-from lnmap.progress import Progress, Silent
+from lnmap.progress import Finding, Progress, Silent
 
 SMALLEST_CACHED = 1 << 20  # bytes; smaller files are parsed as fast as they are found
 
@@ -114,8 +114,7 @@ def _note_findings(origin: Mapping[str, Any], name: str, progress: Progress) -> 
     """Report what was wrong with a file, now or when it was cached."""
     if origin["skipped"]:
         place, reason = origin["skipped_samples"][0]
-        progress.note(
-            f"{name}: {origin['skipped']:,} of {origin['lines']:,} lines skipped (first: line {place}, {reason})"
-        )
+        lines = f"{origin['skipped']:,} of {origin['lines']:,} lines"
+        progress.note(Finding(f"{name}: {lines} skipped (first: line {place}, {reason})"))
     if "warning" in origin:
-        progress.note(f"{name}: {origin['warning']}")
+        progress.note(Finding(f"{name}: {origin['warning']}"))

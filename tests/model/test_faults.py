@@ -1,4 +1,4 @@
-"""What is left on the disk when things go wrong: real processes, real signals, a really full disk."""
+"""What a failure leaves of a saved model: real processes, real signals, a disk that is really full."""
 
 from __future__ import annotations
 
@@ -8,15 +8,17 @@ import random
 import shutil
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from tests.helpers import CannotMountError, contents, small_disk, start, wait_for
 
 import lnmap
 from lnmap.direction import Direction
 from lnmap.errors import OutputError
 from lnmap.io import atomic as storage
-from lnmap.io.atomic import TEMPORARY, atomic_file, atomic_folder, locked, write_json
+from lnmap.io.atomic import TEMPORARY
 from lnmap.model import folder as model_folder
 
 PRELUDE = """
@@ -39,24 +41,6 @@ def align(seed, out):
 out = sys.argv[1]
 """
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and locks")
-
-
-def start(code: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", PRELUDE + code, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(process: subprocess.Popen[str], line: str) -> None:
-    assert process.stdout is not None
-    found = process.stdout.readline().strip()
-    assert found == line, process.communicate()[1]
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    """All files of a model; not the lock, not what a killed run may leave until the next one."""
-    files = (path for path in folder.rglob("*") if path.is_file())
-    own = {str(path.relative_to(folder)): path.read_bytes() for path in files}
-    return {name: data for name, data in own.items() if name != ".lock" and TEMPORARY not in name}
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +75,7 @@ def test_the_manifest_is_written_last(models, tmp_path):
 @pytest.mark.parametrize("step", range(5))
 def test_a_failure_at_any_step_leaves_the_old_model(models, saved, monkeypatch, step):
     """The disk fails at the n-th rename."""
-    before = snapshot(saved)
+    before = contents(saved)
     count = iter(range(100))
     rename, replace = os.rename, os.replace
 
@@ -109,7 +93,7 @@ def test_a_failure_at_any_step_leaves_the_old_model(models, saved, monkeypatch, 
         models[1].save(saved)
     assert "\n" not in str(caught.value)
     monkeypatch.undo()
-    after = snapshot(saved)
+    after = contents(saved)
     assert {name: after[name] for name in before} == before
     assert not list(saved.rglob(TEMPORARY + "*"))
     assert lnmap.load(saved).translate("w3") == models[0].translate("w3")
@@ -119,7 +103,7 @@ def test_a_failure_at_any_step_leaves_the_old_model(models, saved, monkeypatch, 
 
 @pytest.mark.parametrize("error", [OutputError("no"), KeyboardInterrupt(), MemoryError()])
 def test_an_error_before_the_manifest_leaves_the_old_model(models, saved, monkeypatch, error):
-    before = snapshot(saved)
+    before = contents(saved)
 
     def refuse(*_):
         raise error
@@ -128,7 +112,7 @@ def test_an_error_before_the_manifest_leaves_the_old_model(models, saved, monkey
     with pytest.raises(type(error)):
         models[1].save(saved)
     monkeypatch.undo()
-    after = snapshot(saved)
+    after = contents(saved)
     assert {name: after[name] for name in before} == before
     assert lnmap.load(saved).translate("w3") == models[0].translate("w3")
 
@@ -148,25 +132,22 @@ def test_align_says_so_too(problems, saved, monkeypatch):
 
 @pytest.fixture
 def tmpfs(tmp_path):
-    """A disk of 300 KB, where this may be mounted."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    if sys.platform != "linux" or os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root on Linux may mount a small disk")
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", place], capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"cannot mount a small disk here: {done.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", place], check=True)
+    """A disk of 300 KB, if one can be mounted."""
+    with ExitStack() as stack:
+        try:
+            place = stack.enter_context(small_disk(tmp_path / "disk", 300))
+        except CannotMountError as error:
+            pytest.skip(str(error))
+        yield place
 
 
 def test_a_full_disk(models, tmpfs, plant):
     old = models[0].save(tmpfs / "model")
-    before = snapshot(old)
+    before = contents(old)
     big = plant(n=3000, d=50, seed=3)
     with pytest.raises(OutputError, match="No space left on device"):
         lnmap.align(big.source, big.target, big.lexicon, method="procrustes", device="cpu", out=old)
-    after = snapshot(old)
+    after = contents(old)
     assert {name: after[name] for name in before} == before
     assert not list(old.rglob(TEMPORARY + "*"))
     assert lnmap.load(old).translate("w3") == models[0].translate("w3")
@@ -193,7 +174,7 @@ def test_a_folder_without_permission(models, saved):
 
 
 class Killing:
-    """A process that imports everything once and forks a child for each killing; it waits for our look after each."""
+    """A process that imports everything once and forks a child for each kill; the test checks the disk after each."""
 
     DRIVER = """
 for line in sys.stdin:
@@ -275,7 +256,7 @@ def interrupt(child, seconds):
 
 @posix
 def test_killed_before_every_rename(tmp_path):
-    """Kill -9 before the n-th rename of a saving, for every n: nothing is left to chance here."""
+    """Kill -9 before the n-th rename of a save, for every n."""
     out, old = tmp_path / "model", tmp_path / "model-1"
     code = """
 align(1, f"{out}-1")
@@ -322,11 +303,12 @@ class Slow(Procrustes):
 
 lnmap.align(*problem(1), method=Slow(), device="cpu", out=out)
 """
-    first = start(code, out)
+    first = start(PRELUDE + code, out)
     try:
         wait_for(first, "training")
         second = start(
-            """
+            PRELUDE
+            + """
 try:
     align(2, out)
 except lnmap.LnmapError as error:
@@ -348,59 +330,8 @@ except lnmap.LnmapError as error:
     assert lnmap.load(out).translate("w3") == models[0].translate("w3")
 
 
-@posix
-def test_locks(tmp_path):
-    with locked(tmp_path / "a"):
-        with pytest.raises(OutputError, match="is being written by another run"), locked(tmp_path / "a"):
-            pass
-        with locked(tmp_path / "b"):
-            pass
-    with locked(tmp_path / "a"):
-        pass
-    with pytest.raises(ZeroDivisionError), locked(tmp_path / "a"):
-        raise ZeroDivisionError
-    with locked(tmp_path / "a"):
-        pass
-
-
-def test_atomic_file(tmp_path):
-    path = tmp_path / "deep" / "file.txt"
-    with atomic_file(path, "w") as file:
-        file.write("old")
-    assert path.read_text() == "old"
-    with pytest.raises(ZeroDivisionError), atomic_file(path, "w") as file:
-        file.write("half of the n" * (1 // 0))
-    assert path.read_text() == "old"
-    assert [p.name for p in path.parent.iterdir()] == ["file.txt"]
-
-
-@posix
-def test_files_get_the_usual_permissions(tmp_path):
-    mask = os.umask(0o027)
-    try:
-        write_json(tmp_path / "x.json", {"a": 1})
-        with atomic_folder(tmp_path / "folder"):
-            pass
-    finally:
-        os.umask(mask)
-    assert (tmp_path / "x.json").stat().st_mode & 0o777 == 0o640
-    assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o750
-
-
-def test_atomic_folder(tmp_path):
-    with pytest.raises(ZeroDivisionError), atomic_folder(tmp_path / "folder") as work:
-        (work / "half").write_text("x" * (1 // 0))
-    assert not list(tmp_path.iterdir())
-    with atomic_folder(tmp_path / "folder") as work:
-        (work / "whole").write_text("x")
-    assert [p.name for p in (tmp_path / "folder").iterdir()] == ["whole"]
-    with pytest.raises(OutputError), atomic_folder(tmp_path / "folder"):
-        pass
-    assert [p.name for p in (tmp_path / "folder").iterdir()] == ["whole"]
-
-
 def test_folder_removed_while_a_model_is_written(models, tmp_path, monkeypatch):
-    """What was written before is gone: half a model must not look like a whole one."""
+    """What remains must not look like a whole model."""
     out, original = tmp_path / "model", model_folder._write_lines
 
     def removing(folder, role, rows):
@@ -412,63 +343,3 @@ def test_folder_removed_while_a_model_is_written(models, tmp_path, monkeypatch):
     with pytest.raises(OutputError, match="files were removed there meanwhile; run it again"):
         models[0].save(out)
     assert not (out / "model.json").exists()
-
-
-WRITER = """
-import sys, time
-from pathlib import Path
-from lnmap.io.atomic import atomic_file, atomic_folder
-
-def write(out, ready):
-    with atomic_file(out / "file.tsv", "w") as file, atomic_folder(out / "folder") as work:
-        file.write("half")
-        file.flush()
-        (work / "half").write_text("half")
-        ready()
-        time.sleep(600)
-"""
-
-
-@posix
-def test_what_a_killed_writer_left_is_swept_and_what_a_living_one_writes_is_not(tmp_path):
-    tell = "write(Path(sys.argv[1]), lambda: print('ready', flush=True))"
-    killed, living = (start(WRITER + tell, tmp_path) for _ in "ab")
-    try:
-        for one in (killed, living):
-            wait_for(one, "ready")
-        assert len(list(tmp_path.glob(TEMPORARY + "*"))) == 4
-        killed.kill()
-        killed.wait()
-        write_json(tmp_path / "other.json", {})
-        left = list(tmp_path.glob(TEMPORARY + "*"))
-        assert sorted(path.is_dir() for path in left) == [False, True]
-        living.kill()
-        living.wait()
-        with atomic_folder(tmp_path / "another"):
-            assert not set(left) & set(tmp_path.iterdir())
-    finally:
-        for one in (killed, living):
-            one.kill()
-            one.communicate()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["another", "other.json"]
-
-
-@posix
-def test_writers_that_sweep_do_not_disturb_each_other(tmp_path):
-    """Two processes write beside each other all the time; none may take the other's file for a leftover."""
-    code = """
-import sys
-from pathlib import Path
-from lnmap.io.atomic import atomic_file, atomic_folder
-out, name = Path(sys.argv[1]), sys.argv[2]
-for number in range(300):
-    with atomic_file(out / name) as file:
-        file.write(b"x")
-    with atomic_folder(out / f"{name}-{number}") as work:
-        (work / "x").write_text("x")
-"""
-    writers = [start(code, tmp_path, name) for name in "ab"]
-    assert [one.communicate()[1] for one in writers] == ["", ""]
-    assert [one.returncode for one in writers] == [0, 0]
-    assert len(list(tmp_path.glob("*-*/x"))) == 600
-    assert not list(tmp_path.glob(TEMPORARY + "*"))
