@@ -53,10 +53,11 @@ def _sorted(loaded: LoadedModel, rows: Tensor, wanted: Selection) -> Tensor:
     if wanted.sort == "frequency":
         return rows
     space = loaded.model.space(wanted.direction)
-    scores = space.search_best(rows).scores
     if space.swapped().best.complete:
-        confidence = loaded.model.best(rows, wanted.direction).confidence
-        scores = scores if confidence is None else confidence
+        found = loaded.model.best(rows, wanted.direction)
+        scores = found.scores if found.confidence is None else found.confidence
+    else:
+        scores = space.search_best(rows).scores
     return rows[torch.argsort(scores[:, 0], stable=True, descending=wanted.sort == "surest")]
 
 

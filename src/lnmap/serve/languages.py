@@ -1,4 +1,4 @@
-"""Languages: which language a vocabulary is in, as far as its file's name and its letters tell."""
+"""Languages: guess the language of a vocabulary from its file name and its letters."""
 
 from __future__ import annotations
 
@@ -24,30 +24,25 @@ _SHARE = 0.2  # of the letters, before a script counts
 
 
 def guess_languages(model: Model, name: str = "") -> dict[Side, str | None]:
-    """Give the language code of each side, or None where nothing tells it.
+    """Return the language code of each side, or None where nothing tells.
 
-    :param name: of the model's folder, which often says it: 'en-fr'.
+    :param name: of the model's folder, often a pair of codes: 'en-fr'.
     """
     pair = re.match(r"([a-z]{2})[-_.]([a-z]{2})(?![a-z])", name.lower())
     hints = pair.groups() if pair and set(pair.groups()) <= set(_CODES.split()) else (None, None)
-    return {side: guess_language(model.side(side)) or hint for side, hint in zip(Side, hints, strict=True)}
+    guesses = {side: _by_name(model.side(side)) or _by_script(model.side(side).words) for side in Side}
+    return {side: guess or hint for (side, guess), hint in zip(guesses.items(), hints, strict=True)}
 
 
-def guess_language(embeddings: Embeddings) -> str | None:
-    """Give the language code of a vocabulary by its file's name, else by its letters."""
-    path = embeddings.origin.get("path")
-    return (_by_name(str(path)) if path else None) or _by_script(embeddings.words)
-
-
-def _by_name(path: str) -> str | None:
+def _by_name(embeddings: Embeddings) -> str | None:
     """Read 'fi' from 'cc.fi.300.vec'; a name that could mean two languages means none."""
-    parts = re.split(r"[^a-z]+", PurePath(path).name.lower())
+    parts = re.split(r"[^a-z]+", PurePath(str(embeddings.origin.get("path") or "")).name.lower())
     found = list(dict.fromkeys(part for part in parts if part in _CODES.split()))
     return found[0] if len(found) == 1 else None
 
 
 def _by_script(words: Sequence[str]) -> str | None:
-    """Tell Japanese, Korean and Chinese by their letters: browsers choose glyphs by that."""
+    """Recognise Japanese, Korean and Chinese by their letters: browsers choose glyphs by the language."""
     letters = "".join(words[:_SAMPLE])
     counts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters if letter.isalpha())
     total = sum(counts.values())

@@ -1,4 +1,4 @@
-"""Schemas: the requests and answers of the API, as its OpenAPI description shows them."""
+"""Schemas: the requests and answers of the API, as OpenAPI describes them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,20 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from lnmap.direction import Direction, Side
 from lnmap.serve import limits
 from lnmap.serve.background import State
-from lnmap.serve.marks import Judgement
+from lnmap.serve.marks import Judgement, Mark
 
 _PLAIN = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # what breaks a line of a dictionary
-PairWord = Annotated[
-    str,
-    Field(max_length=limits.WORD, pattern=rf"^[^{_PLAIN}]*[^\s{_PLAIN}][^{_PLAIN}]*$"),
-]
+PairWord = Annotated[str, Field(max_length=limits.WORD, pattern=rf"^[^{_PLAIN}]*[^\s{_PLAIN}][^{_PLAIN}]*$")]
+AskedWord = Annotated[str, Field(min_length=1, max_length=limits.WORD)]
 
 
 def _whole(value: Any) -> Any:
-    """Take 5.0 for 5, as JSON does."""
+    """Read 5.0 as 5, as JSON does."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 class _Request(BaseModel):
-    """A request's body: whatever it does not know is an error."""
+    """The body of a request; unknown fields are an error."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -48,11 +46,11 @@ class SideSummary(BaseModel):
     """One language of a model."""
 
     words: int
-    language: str | None = Field(description="Language code, where the data tells it.")
+    language: str | None = Field(description="Language code, where it is known.")
 
 
 class ModelSummary(BaseModel):
-    """One model that is served."""
+    """One served model."""
 
     id: str
     name: str
@@ -77,7 +75,7 @@ class Candidate(BaseModel):
     confidence: float | None = Field(description="Calibrated probability that it is right; null if not calibrated.")
     back: str = Field(description="What the candidate itself is translated to.")
     returns: bool = Field(description="Whether that is the word asked for.")
-    mark: Judgement | None = Field(description="What people said about this pair.")
+    mark: Judgement | None = Field(description="The judgement of this pair.")
 
 
 class Translation(BaseModel):
@@ -94,10 +92,7 @@ class Translation(BaseModel):
 class Batch(_Request):
     """Words to translate in one request."""
 
-    words: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=limits.WORD)]],
-        Field(min_length=1, max_length=limits.BATCH),
-    ]
+    words: Annotated[list[AskedWord], Field(min_length=1, max_length=limits.BATCH)]
     direction: Direction = Field(Direction.FORWARD, strict=False)
     k: Annotated[int, Field(ge=1, le=limits.CANDIDATES), BeforeValidator(_whole)] = 5
 
@@ -177,7 +172,7 @@ class LexiconPage(BaseModel):
     entries: list[LexiconEntry]
     total: int = Field(description="Entries that match, over all pages.")
     known: int = Field(description="Words whose best translation has been found so far.")
-    words: int = Field(description="Words in all.")
+    words: int = Field(description="All words.")
 
 
 class NewMark(_Request):
@@ -188,18 +183,13 @@ class NewMark(_Request):
     mark: Judgement
 
 
-class Mark(BaseModel):
-    """A mark as it was written down."""
+class Marked(BaseModel):
+    """A mark that is on the disk."""
 
     source: str
     target: str
     mark: Judgement
     time: str
-
-
-class Marked(Mark):
-    """A mark that is on the disk."""
-
     known: bool = Field(description="Whether both words are in the vocabularies, so that align can use the pair.")
     version: int
 
@@ -233,8 +223,8 @@ class Filled(BaseModel):
 class ModelState(BaseModel):
     """What changes while a model is served."""
 
-    revision: int = Field(description="Grows when the folder's model was replaced and loaded again.")
-    marks_version: int = Field(description="Changes with every mark, whoever made it.")
+    revision: int = Field(description="Grows when a newer model of the folder was loaded.")
+    marks_version: int = Field(description="Grows with every mark, whoever made it.")
     marks: dict[str, int]
     forward: Filled
     backward: Filled
