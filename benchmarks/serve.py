@@ -26,7 +26,6 @@ import numpy as np
 import torch
 
 import lnmap
-from lnmap.confidence import FEATURES, Confidence
 from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
 from lnmap.methods.base import LinearAlignment
@@ -50,8 +49,7 @@ def make_model(words: int, folder: Path) -> None:
     source, target = Embeddings.from_arrays(names, x), Embeddings.from_arrays([n[::-1] for n in names], y)
     norms = Normalizer("unit"), Normalizer("unit")
     alignment = LinearAlignment(norms, torch.from_numpy(turn), torch.eye(DIM))
-    confidence = {direction: Confidence((1.0,) * len(FEATURES), 0.0) for direction in Direction}
-    model = Model(source, target, alignment, info={"method": "procrustes"}, confidence=confidence)
+    model = Model(source, target, alignment, info={"method": "procrustes"})
     a, b = unit(torch.from_numpy(x @ turn)), unit(torch.from_numpy(y))
     means = {Side.SOURCE: neighbourhood_means(a, b[:SAMPLE]), Side.TARGET: neighbourhood_means(b, a[:SAMPLE])}
     model.means = {Direction.FORWARD: means}

@@ -49,16 +49,21 @@ def _filter(loaded: LoadedModel, marks: LatestMarks, rows: Tensor, wanted: Selec
 
 
 def _sorted(loaded: LoadedModel, rows: Tensor, wanted: Selection) -> Tensor:
-    """Sort by confidence; by CSLS where there is none, or where not all words it needs have been searched yet."""
     if wanted.sort == "frequency":
         return rows
-    space = loaded.model.space(wanted.direction)
-    if space.swapped().best.complete:
-        found = loaded.model.best(rows, wanted.direction)
-        scores = found.scores if found.confidence is None else found.confidence
-    else:
-        scores = space.search_best(rows).scores
-    return rows[torch.argsort(scores[:, 0], stable=True, descending=wanted.sort == "surest")]
+    scores = _certainty(loaded, rows, wanted.direction)
+    return rows[torch.argsort(scores, stable=True, descending=wanted.sort == "surest")]
+
+
+def _certainty(loaded: LoadedModel, rows: Tensor, direction: Direction) -> Tensor:
+    """Return the confidence in the best translations; CSLS where there is none, or until all words are searched."""
+    space = loaded.model.space(direction)
+    if not (space.best.complete and space.swapped().best.complete):
+        return space.search_best(rows).scores[:, 0]
+    if direction not in loaded.certainty:
+        found = loaded.model.best(torch.arange(len(space.source)), direction)
+        loaded.certainty[direction] = (found.scores if found.confidence is None else found.confidence)[:, 0]
+    return loaded.certainty[direction][rows]
 
 
 def _entries(loaded: LoadedModel, rows: Tensor, marks: LatestMarks, direction: Direction) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors import torch as tensors
+from torch import Tensor
 
 from lnmap.direction import Direction, Side
 from lnmap.errors import LnmapError, ModelError, OutputError
@@ -62,6 +63,7 @@ class LoadedModel:
         spaces = [self.model.space(direction) for direction in Direction]
         tables = (table for space in spaces for table in (space.best, space.swapped().best))
         self._tables = list({id(table): table for table in tables}.values())
+        self.certainty: dict[Direction, Tensor] = {}  # what the lexicon is sorted by, once all of it is known
         self.about = describe(self.model, folder.resolve().name)
         self._test = test
         self._lexicon = Job(self._fill_lexicon)

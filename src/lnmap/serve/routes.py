@@ -13,6 +13,7 @@ from lnmap.direction import Direction, Side
 from lnmap.serve import limits, schemas
 from lnmap.serve.browse import browse
 from lnmap.serve.errors import BODY_ERRORS, ERRORS, ApiError, as_json, require_json
+from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.lookup import WordQuery, find_query, neighbours, translate
 from lnmap.serve.marks import as_csv, as_tsv, seed_rows
 from lnmap.serve.models import ServedModel
@@ -100,16 +101,18 @@ def complete(
 @router.get(MODEL + "/translate", response_model=schemas.Translation)
 def translate_word(served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10) -> Response:
     """Translate a word; one that is not known is answered with 404 and the nearest spellings."""
-    (found,) = translate(served.loaded, [word], k, direction, served.marks.latest()[0])
+    loaded = served.loaded
+    (found,) = translate(loaded, [word], k, direction, served.marks.latest()[0])
     if found is None:
-        raise _unknown_word(served, word, direction)
+        raise _unknown_word(loaded, word, direction)
     return as_json(found)
 
 
 @router.post(MODEL + "/translate", response_model=schemas.Translations, responses=BODY_ERRORS)
 def translate_batch(served: Served, batch: schemas.Batch) -> Response:
     """Translate many words; unknown ones are marked as such in the answer."""
-    loaded, index = served.loaded, served.loaded.words[batch.direction.asked]
+    loaded = served.loaded
+    index = loaded.words[batch.direction.asked]
     answers = translate(loaded, batch.words, batch.k, batch.direction, served.marks.latest()[0])
     unknown: dict[str, Any] = {"known": False, "subwords": False, "rank": None, "candidates": []}
     return as_json(
@@ -125,13 +128,15 @@ def translate_batch(served: Served, batch: schemas.Batch) -> Response:
 @router.get(MODEL + "/neighbours", response_model=schemas.Neighbours)
 def list_neighbours(served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10) -> Response:
     """List the nearest words of the same language, and of the other one after the alignment."""
-    return as_json(neighbours(served.loaded, _query(served, word, direction), k))
+    loaded = served.loaded
+    return as_json(neighbours(loaded, _query(loaded, word, direction), k))
 
 
 @router.get(MODEL + "/map", response_model=schemas.WordMap)
 def word_map(served: Served, word: Word, direction: Way = Direction.FORWARD) -> Response:
     """Draw the neighbourhood of a word in two dimensions, before and after the alignment."""
-    return as_json(draw_map(served.loaded, _query(served, word, direction)))
+    loaded = served.loaded
+    return as_json(draw_map(loaded, _query(loaded, word, direction)))
 
 
 @router.get(MODEL + "/lexicon", response_model=schemas.LexiconPage)
@@ -189,19 +194,20 @@ def export_marks(
 @router.post(MODEL + "/isometry", response_model=schemas.JobState, responses=BODY_ERRORS, status_code=202)
 def measure_isometry(served: Served, nothing: schemas.Nothing) -> Response:
     """Begin to measure how alike the two spaces are; the model's page shows the result."""
-    served.loaded.isometry.start()
-    return as_json(served.loaded.isometry.describe(), 202)
+    job = served.loaded.isometry
+    job.start()
+    return as_json(job.describe(), 202)
 
 
-def _query(served: ServedModel, word: str, direction: Direction) -> WordQuery:
-    query = find_query(served.loaded, word, direction)
+def _query(loaded: LoadedModel, word: str, direction: Direction) -> WordQuery:
+    query = find_query(loaded, word, direction)
     if query is None:
-        raise _unknown_word(served, word, direction)
+        raise _unknown_word(loaded, word, direction)
     return query
 
 
-def _unknown_word(served: ServedModel, word: str, direction: Direction) -> ApiError:
-    spellings = served.loaded.words[direction.asked].spellings(word)
+def _unknown_word(loaded: LoadedModel, word: str, direction: Direction) -> ApiError:
+    spellings = loaded.words[direction.asked].spellings(word)
     return ApiError(404, "unknown_word", "this word is not in the vocabulary", spellings)
 
 
