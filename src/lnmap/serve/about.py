@@ -15,6 +15,7 @@ from lnmap.evaluate import Evaluation
 from lnmap.lexicon import Lexicon
 from lnmap.methods import METHODS
 from lnmap.model.model import Model
+from lnmap.serve.schemas import Description
 
 BANDS = (1000, 5000, 20_000, 100_000)  # frequency ranks that end a band
 _SHOWN = ("source", "format", "policy", "limit", "skipped", "duplicates", "zeros_patched", "warning")
@@ -31,7 +32,7 @@ _SAMPLE = 2000
 _SHARE = 0.2  # of the letters, before a script counts
 
 
-def describe(model: Model, name: str = "") -> dict[str, Any]:
+def describe(model: Model, name: str = "") -> Description:
     """Return everything about a model that does not change while it is served.
 
     :param name: of the model's folder, often a pair of language codes: 'en-fr'.
@@ -39,27 +40,23 @@ def describe(model: Model, name: str = "") -> dict[str, Any]:
     languages = _guess_languages(model, name)
     method = METHODS.get(str(model.info.get("method")))
     confidence = (model.confidence or {}).get(Direction.FORWARD)
-    return {
-        "method": {
+    sides = {side: model.side(side) for side in Side}
+    return Description(
+        method={
             "name": str(model.info.get("method")),
             "title": method.title if method else None,
             "citation": method.citation if method else None,
             "learns_from": method.supervision if method else None,
         },
-        "facts": {name: model.info.get(name) for name in _FACTS},
-        "sides": {
-            side.value: {
-                "words": len(model.side(side)),
-                "dim": model.side(side).dim,
-                "language": languages[side],
-                **_public(model.side(side).origin, _SHOWN),
-            }
-            for side in Side
+        facts={name: model.info.get(name) for name in _FACTS},
+        sides={
+            side.value: {"words": len(one), "dim": one.dim, "language": languages[side], **_public(one.origin, _SHOWN)}
+            for side, one in sides.items()
         },
-        "seed_pairs": {"count": len(model.pairs), **_public(model.pairs.origin, ("seed", "take", "read"))},
-        "curves": _curves(model.log),
-        "calibrated_on": confidence.outcomes if confidence else None,
-    }
+        seed_pairs={"count": len(model.pairs), **_public(model.pairs.origin, ("seed", "take", "read"))},
+        curves=_curves(model.log),
+        calibrated_on=confidence.outcomes if confidence else None,
+    )
 
 
 def _curves(log: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:

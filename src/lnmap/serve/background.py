@@ -9,11 +9,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Literal
 
+from typing_extensions import TypedDict
+
 from lnmap.errors import LnmapError
 from lnmap.progress import Silent, Task
 
-State = Literal["waiting", "running", "done", "failed"]
 _PATIENCE_S = 10.0
+
+
+class JobState(TypedDict):
+    """Work in the background."""
+
+    state: Literal["waiting", "running", "done", "failed"]
+    share: float
+    message: str
 
 
 class Stopped(Exception):  # noqa: N818 - no error: the server is going away
@@ -30,8 +39,9 @@ class Job(Silent):
         super().__init__()
         self._work, self._lock, self._stop = work, threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
-        self.state: State = "waiting"
-        self.share, self.message, self.result = 0.0, "", None
+        self.state: Literal["waiting", "running", "done", "failed"] = "waiting"
+        self.share, self.message = 0.0, ""
+        self.result: Any = None
 
     def start(self) -> None:
         """Begin, unless it is running or done."""
@@ -52,9 +62,9 @@ class Job(Silent):
         if self._stop.is_set():
             raise Stopped
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> JobState:
         """Return its state for the API."""
-        return {"state": self.state, "share": round(self.share, 3), "message": self.message}
+        return JobState(state=self.state, share=round(self.share, 3), message=self.message)
 
     @contextmanager
     def task(self, title: str, total: float | None) -> Iterator[Task]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
 from lnmap.serve.loaded import LoadedModel
-from lnmap.serve.lookup import rounded
+from lnmap.serve.lookup import DIGITS
 from lnmap.serve.marks import LatestMarks, Mark, Pair, ordered
-from lnmap.serve.schemas import Selection
+from lnmap.serve.schemas import LexiconEntry, LexiconPage, Selection
 from lnmap.serve.words import fold
 
 
-def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> dict[str, Any]:
+def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> LexiconPage:
     """Return one page of the lexicon, or of the marked pairs."""
     table = loaded.best(wanted.direction)
     known = table.known
@@ -28,7 +28,7 @@ def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> dict[s
         rows = _filter(loaded, marks, known, wanted)
         entries = _entries(loaded, _sorted(loaded, rows, wanted)[page], marks, wanted.direction)
         total = len(rows)
-    return {"entries": entries, "total": total, "known": len(known), "words": len(table)}
+    return LexiconPage(entries=entries, total=total, known=len(known), words=len(table))
 
 
 def _filter(loaded: LoadedModel, marks: LatestMarks, rows: Tensor, wanted: Selection) -> Tensor:
@@ -66,7 +66,7 @@ def _certainty(loaded: LoadedModel, rows: Tensor, direction: Direction) -> Tenso
     return loaded.certainty[direction][rows]
 
 
-def _entries(loaded: LoadedModel, rows: Tensor, marks: LatestMarks, direction: Direction) -> list[dict[str, Any]]:
+def _entries(loaded: LoadedModel, rows: Tensor, marks: LatestMarks, direction: Direction) -> list[LexiconEntry]:
     found = loaded.model.best(rows, direction)
     returns = loaded.best(direction.opposite).look_up(found.rows[:, 0])[0] == rows
     asked, answering = (loaded.model.side(side).words for side in (direction.asked, direction.answering))
@@ -87,7 +87,7 @@ def _marked(marks: LatestMarks, wanted: Selection) -> list[Mark]:
     ]
 
 
-def _marked_entry(loaded: LoadedModel, mark: Mark, direction: Direction) -> dict[str, Any]:
+def _marked_entry(loaded: LoadedModel, mark: Mark, direction: Direction) -> LexiconEntry:
     """Describe a marked pair, with its scores if both of its words are known."""
     pair = (mark.source, mark.target)
     words = zip((direction.asked, direction.answering), ordered(pair, direction), strict=True)
@@ -100,16 +100,20 @@ def _marked_entry(loaded: LoadedModel, mark: Mark, direction: Direction) -> dict
 
 
 def _entry(
-    pair: Pair, mark: Mark | None, row: int | None, scores: Any = (None, None, None), returns: bool | None = None
-) -> dict[str, Any]:
-    csls, cosine, confidence = map(rounded, scores)
-    return {
-        "source": pair[0],
-        "target": pair[1],
-        "rank": None if row is None else row + 1,
-        "csls": csls,
-        "cosine": cosine,
-        "confidence": confidence,
-        "returns": returns,
-        "mark": mark.mark if mark else None,
-    }
+    pair: Pair,
+    mark: Mark | None,
+    row: int | None,
+    scores: Sequence[float | None] = (None, None, None),
+    returns: bool | None = None,
+) -> LexiconEntry:
+    csls, cosine, confidence = (None if score is None else round(score, DIGITS) for score in scores)
+    return LexiconEntry(
+        source=pair[0],
+        target=pair[1],
+        rank=None if row is None else row + 1,
+        csls=csls,
+        cosine=cosine,
+        confidence=confidence,
+        returns=returns,
+        mark=mark.mark if mark else None,
+    )

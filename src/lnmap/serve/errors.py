@@ -36,8 +36,7 @@ class ApiError(Exception):
 
     def __init__(self, status: int, code: str, message: str, spellings: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.status = status
-        self.body = {"code": code, "message": message, "spellings": list(spellings)}
+        self.status, self.body = status, Error(code=code, message=message, spellings=spellings)
 
     def response(self) -> Response:
         """Return the answer that reports it."""
@@ -53,7 +52,8 @@ def require_json(request: Request) -> None:
 
 def as_json(value: Any, status: int = 200) -> Response:
     """Write JSON in ASCII, because a vocabulary may hold what UTF-8 cannot encode."""
-    return Response(json.dumps(value, separators=(",", ":"), allow_nan=False), status, media_type="application/json")
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=vars)
+    return Response(text, status, media_type="application/json")
 
 
 def report_errors(app: FastAPI) -> None:

@@ -49,6 +49,12 @@ def ordered(pair: Pair, direction: Direction) -> Pair:
     return pair if direction is Direction.FORWARD else (pair[1], pair[0])
 
 
+def find_mark(marks: LatestMarks, pair: Pair, direction: Direction) -> Judgement | None:
+    """Return the judgement of (word asked, answer), if there is one."""
+    mark = marks.get(ordered(pair, direction))
+    return mark.mark if mark else None
+
+
 class Marks:
     """The journal of one model."""
 
