@@ -355,6 +355,8 @@ def test_isometry_is_measured_on_demand(client):
         ("/api/models/en-fr/translate?word=house&k=0", 422, "invalid"),
         ("/api/models/en-fr/translate?word=house&k=51", 422, "invalid"),
         ("/api/models/en-fr/translate?word=house&direction=up", 422, "invalid"),
+        ("/api/models/en-fr/lexicon?direction=up", 422, "invalid"),
+        ("/api/models/en-fr/complete?prefix=a&side=up", 422, "invalid"),
         ("/api/models/en-fr/translate?word=%c3%28", 400, "invalid_utf8"),
         ("/api/models/en-fr/map?word=qqqqqqq", 404, "unknown_word"),
         ("/api/models/en-fr/neighbours?word=%20", 404, "unknown_word"),
@@ -364,7 +366,7 @@ def test_isometry_is_measured_on_demand(client):
     ],
 )
 def test_bad_questions(client, path, status, code):
-    bad(client.get(path), status, code)
+    assert "up" not in bad(client.get(path), status, code)["message"]  # what was sent is not repeated
 
 
 @pytest.mark.parametrize(
@@ -389,6 +391,13 @@ def test_bad_questions(client, path, status, code):
 def test_bad_marks_leave_no_trace(client, models, body, status, code):
     bad(client.post("/api/models/en-fr/marks", content=body, headers=JSON), status, code)
     assert not models["en-fr"].marks.path.exists()
+
+
+def test_the_wrong_method_is_answered_with_the_right_ones(client):
+    for path, allowed in (("/api/models/en-fr/marks", "GET, POST"), ("/api/models", "GET"), ("/", "GET, HEAD")):
+        response = client.delete(path)
+        bad(response, 405, "wrong_method")
+        assert response.headers["allow"] == allowed
 
 
 def test_a_body_without_a_length_is_limited_too(client):

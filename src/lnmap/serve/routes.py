@@ -35,7 +35,7 @@ def find_model(request: Request, model: Annotated[str, UrlPath(max_length=limits
 
 Served = Annotated[ServedModel, Depends(find_model)]
 Word = Annotated[str, Query(min_length=1, max_length=limits.WORD, description="A word of the language asked.")]
-Way = Annotated[Direction, Query(description="forward: source to target; backward: target to source.")]
+Way = Annotated[schemas.Way, Query(description="forward: source to target; backward: target to source.")]
 Count = Annotated[int, Query(ge=1, le=limits.CANDIDATES, description="How many words to return.")]
 
 
@@ -93,7 +93,7 @@ def state(served: Served) -> Response:
 def complete(
     served: Served,
     prefix: Annotated[str, Query(max_length=limits.WORD)],
-    side: Side = Side.SOURCE,
+    side: schemas.SideName = Side.SOURCE,
     limit: Count = 10,
 ) -> Response:
     """Complete a word."""

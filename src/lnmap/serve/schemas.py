@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from lnmap.direction import Direction, Side
@@ -17,6 +18,21 @@ _PLAIN = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # what breaks a line of a dictionary
 PairWord = Annotated[str, Field(max_length=limits.WORD, pattern=rf"^[^{_PLAIN}]*[^\s{_PLAIN}][^{_PLAIN}]*$")]
 Role = Literal["word", "neighbour", "translation", "around"]
 AskedWord = Annotated[str, Field(min_length=1, max_length=limits.WORD)]
+
+
+def _one_of(kind: type[Direction] | type[Side]) -> BeforeValidator:
+    """Check a word of an enumeration, whose own message would repeat what was sent."""
+
+    def check(value: Any) -> Any:
+        if value not in list(kind):
+            raise PydanticCustomError("enum", "Input should be " + " or ".join(f"'{word}'" for word in kind))
+        return kind(value)
+
+    return BeforeValidator(check)
+
+
+Way = Annotated[Direction, _one_of(Direction)]
+SideName = Annotated[Side, _one_of(Side)]
 
 
 def _whole(value: Any) -> Any:
@@ -34,7 +50,7 @@ class Batch(_Body):
     """Words to translate in one request."""
 
     words: Annotated[list[AskedWord], Field(min_length=1, max_length=limits.BATCH)]
-    direction: Direction = Field(Direction.FORWARD, strict=False)
+    direction: Way = Direction.FORWARD
     k: Annotated[int, Field(ge=1, le=limits.CANDIDATES), BeforeValidator(_whole)] = 5
 
 
@@ -53,7 +69,7 @@ class Nothing(_Body):
 class Selection(BaseModel):
     """Which entries of the lexicon, and in which order."""
 
-    direction: Direction = Direction.FORWARD
+    direction: Way = Direction.FORWARD
     sort: Literal["frequency", "surest", "unsurest"] = Field(
         "frequency", description="By frequency or confidence (CSLS where there is none)."
     )
