@@ -14,13 +14,14 @@ from typing_extensions import TypedDict
 from lnmap.errors import LnmapError
 from lnmap.progress import Silent, Task
 
+State = Literal["waiting", "running", "done", "failed"]
 _PATIENCE_S = 10.0
 
 
 class JobState(TypedDict):
     """Work in the background."""
 
-    state: Literal["waiting", "running", "done", "failed"]
+    state: State
     share: float
     message: str
 
@@ -39,7 +40,7 @@ class Job(Silent):
         super().__init__()
         self._work, self._lock, self._stop = work, threading.Lock(), threading.Event()
         self._thread: threading.Thread | None = None
-        self.state: Literal["waiting", "running", "done", "failed"] = "waiting"
+        self.state: State = "waiting"
         self.share, self.message = 0.0, ""
         self.result: Any = None
 

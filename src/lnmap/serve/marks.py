@@ -11,10 +11,10 @@ import io
 import json
 import os
 import threading
-import time
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -71,9 +71,8 @@ class Marks:
 
     def add(self, source: str, target: str, mark: Judgement) -> Mark:
         """Append a mark; when this returns, no crash can lose it."""
-        now = time.time()
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
-        made = Mark(source, target, mark, stamp)
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        made = Mark(source, target, mark, now.replace("+00:00", "Z"))
         append_line(self.path, json.dumps(asdict(made)).encode())
         return made
 
@@ -92,9 +91,7 @@ class Marks:
 
     def version(self) -> int:
         """Return a number that changes with every mark."""
-        with self._lock:
-            self._read()
-            return len(self._pairs)
+        return self.latest()[1]
 
     def counts(self) -> dict[str, int]:
         """Count the pairs by their marks."""
