@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from torch import Tensor
 
-from lnmap.methods.base import Method, Run, require_pairs
+from lnmap.methods.base import Cost, Method, Run, require_pairs
 from lnmap.methods.lnmap.alignment import LatentAlignment
 from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
 from lnmap.methods.lnmap.train import Trainer
@@ -24,6 +27,15 @@ class LNMap(Method):
     checkpoints = True
     Options = LNMapOptions
     profiles = PROFILES
+    alignment = LatentAlignment
+    costs = {None: Cost(one=84), "paper": Cost(2_139, 86), "paper linear": Cost(983, 21)}  # paper with linear codes
+    quick = {"code": 60, "hidden": 64, "mapper_hidden": 64, "epochs": 4, "iterations": 2, "batch": 128}
+    finds = 90.0
+
+    @classmethod
+    def cost(cls, profile: str | None, options: Mapping[str, Any]) -> Cost | None:
+        """Return what a fit takes; the kind of autoencoder makes a difference."""
+        return cls.costs.get(f"{profile} {options.get('autoencoder')}") or cls.costs.get(profile)
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LatentAlignment:
         """Train both directions (one, if the run is one-way)."""

@@ -6,23 +6,19 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
+from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_finite, require_pairs
 from lnmap.methods.options import option
-from lnmap.methods.procrustes import rotated, rotation
+from lnmap.methods.procrustes import rotate_pairs
 from lnmap.methods.vecmap.check import require_distinct
 from lnmap.methods.vecmap.learning import SelfLearningOptions, initial_pairs, self_learn
 from lnmap.methods.vecmap.mapping import MultiStepOptions, choose_ridge, multi_step
-from lnmap.normalize import Normalizer
+from lnmap.normalize import Norms, fit_both
 
-
-def normalised(method: Method, source: Tensor, target: Tensor) -> tuple[tuple[Normalizer, Normalizer], Tensor, Tensor]:
-    """Fit the method's recipe on both vocabularies."""
-    norms = Normalizer(method.options.normalize), Normalizer(method.options.normalize)
-    return norms, norms[0].fit(source), norms[1].fit(target)
+_QUICK = {"words": 600, "fast_words": 600, "max_iterations": 60, "fast_patience": 3, "fast_finish": 3}
 
 
 def multi_step_alignment(
-    method: Method, norms: tuple[Normalizer, Normalizer], x: Tensor, z: Tensor, pairs: Tensor, run: Run
+    method: Method, norms: Norms, x: Tensor, z: Tensor, pairs: Tensor, run: Run
 ) -> LinearAlignment:
     """Map both vocabularies by the multi-step map of a dictionary (k, 2)."""
     x, z = x[pairs[:, 0]], z[pairs[:, 1]]
@@ -39,11 +35,12 @@ class VecmapSup(Method):
     citation = "Artetxe et al. 2018, AAAI; VecMap's preset --supervised"
     stochastic = False
     Options = MultiStepOptions
+    costs = {None: Cost(one=0.5)}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Solve the map in closed form."""
-        require_pairs(self, pairs, 1)
-        norms, x, z = normalised(self, source, target)
+        require_pairs(self, pairs)
+        norms, x, z = fit_both(self.options.normalize, source, target)
         return multi_step_alignment(self, norms, x, z, pairs, run)
 
 
@@ -90,6 +87,8 @@ class Artetxe2017(Method):
     orthogonal = True
     keeps_target = True
     Options = Acl2017Options
+    costs = {None: Cost(both=59)}
+    quick = {"max_iterations": 5}
 
     @property
     def stochastic(self) -> bool:
@@ -97,11 +96,11 @@ class Artetxe2017(Method):
         return bool(self.options.keep < 1)
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
-        """Learn until the mean similarity of nearest neighbours stops to grow."""
-        require_pairs(self, pairs, 1)
-        norms, x, z = normalised(self, source, target)
+        """Learn until the mean similarity of nearest neighbours stops growing."""
+        require_pairs(self, pairs)
+        norms, x, z = fit_both(self.options.normalize, source, target)
         pairs = self_learn(x, z, pairs, self.options, run)
-        return rotated(norms, rotation(x[pairs[:, 0]], z[pairs[:, 1]]))
+        return LinearAlignment.onto_target(norms, rotate_pairs(x, z, pairs))
 
 
 @dataclass(frozen=True)
@@ -117,11 +116,13 @@ class VecmapSemi(Method):
     citation = "Artetxe et al. 2018, ACL; VecMap's preset --semi_supervised"
     supervision = "seed + unaligned words"
     Options = RobustOptions
+    costs = {None: Cost(250)}
+    quick = _QUICK
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Learn from the seed."""
-        require_pairs(self, pairs, 1)
-        norms, x, z = normalised(self, source, target)
+        require_pairs(self, pairs)
+        norms, x, z = fit_both(self.options.normalize, source, target)
         pairs = self_learn(x, z, pairs, self.options, run)
         return multi_step_alignment(self, norms, x, z, pairs, run)
 
@@ -147,10 +148,12 @@ class Artetxe2018Acl(Method):
     citation = "Artetxe et al. 2018, ACL"
     supervision = "none"
     Options = Acl2018Options
+    costs = {None: Cost(266)}
+    quick = {**_QUICK, "initial_words": 600, "check_words": 600}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Learn without any pairs; those given are not looked at. Raises TrainingError where nothing was found."""
-        norms, x, z = normalised(self, source, target)
+        norms, x, z = fit_both(self.options.normalize, source, target)
         pairs = initial_pairs(x, z, self.options.initial_words, self.options, run)
         pairs = self_learn(x, z, pairs, self.options, run)
         if self.options.least_distinctness > 0:
