@@ -38,6 +38,7 @@ PARTS = {
     "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce methods "
     "evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
+    "testing": "errors direction embeddings lexicon methods model",
     FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",
 }
 # The front doors know everything below them.

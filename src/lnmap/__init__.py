@@ -56,7 +56,7 @@ _HOMES = {
     "to_gensim": "io",
     "write": "io",
 }
-_MODULES = ("datasets", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve")
+_MODULES = ("datasets", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,10 @@
-"""Progress and log rows, as the library reports them; the command line decides how they look."""
+"""What is shown: progress and log rows, as the library reports them, and tables of results in notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import escape
 from typing import Any, Protocol
 
 
@@ -49,3 +50,10 @@ class Silent:
     def note(self, message: str) -> None:
         """Keep the message."""
         self.notes.append(message)
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as a notebook shows it."""
+    lines = [("th", columns), *(("td", row) for row in rows)]
+    cells = ("".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in row) for tag, row in lines)
+    return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"

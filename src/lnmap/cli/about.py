@@ -1,4 +1,4 @@
-"""Commands that tell: methods, info."""
+"""Commands that describe: methods, info."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import typer
 from lnmap.cli.options import Debug, Json, ModelFolder, Quiet
 from lnmap.cli.terminal import console
 from lnmap.direction import Side
-from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.methods.base import Method
@@ -41,20 +40,22 @@ def methods(
 
     Example: lnmap methods lnmap
     """
-    from lnmap.methods import DEFAULT_METHOD, METHODS
+    from lnmap.methods import DEFAULT_METHOD, METHODS, find_method
 
-    if name is not None and name not in METHODS:
-        raise OptionError(f"unknown method {name!r}; choose from {', '.join(METHODS)}")
-    if as_json:
-        found = {key: _method_dict(cls, key == DEFAULT_METHOD) for key, cls in METHODS.items()}
-        console.json(list(found.values()) if name is None else found[name])
-    elif name is None:
-        columns = ("name", "system", "learns from", "citation")
-        rows = [(key, cls.title, cls.supervision, cls.citation) for key, cls in METHODS.items()]
-        console.table(columns, rows)
-        console.result(f"The default is {DEFAULT_METHOD}. 'lnmap methods NAME' lists the options of one.")
+    if name is not None:
+        cls = find_method(name)
+        if as_json:
+            console.json(_method_dict(cls))
+        else:
+            _show_method(cls)
+    elif as_json:
+        console.json([*map(_method_dict, METHODS.values()), *map(vars, METHODS.broken)])
     else:
-        _show_method(METHODS[name])
+        columns = ("name", "system", "learns from", "citation")
+        console.table(columns, [(key, cls.title, cls.supervision, cls.citation) for key, cls in METHODS.items()])
+        for plugin in METHODS.broken:
+            console.result(f"{str(plugin)[0].upper()}{str(plugin)[1:]}.")
+        console.result(f"The default is {DEFAULT_METHOD}. 'lnmap methods NAME' lists the options of one.")
 
 
 def info(folder: ModelFolder, as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
@@ -75,13 +76,16 @@ def info(folder: ModelFolder, as_json: Json = False, quiet: Quiet = False, debug
         console.table(names, [[row.get(name, "") for name in names] for row in model.log])
 
 
-def _method_dict(cls: type[Method], default: bool) -> dict[str, Any]:
+def _method_dict(cls: type[Method]) -> dict[str, Any]:
+    from lnmap.methods import DEFAULT_METHOD, METHODS
+
     return {
         "name": cls.name,
         "title": cls.title,
         "supervision": cls.supervision,
         "citation": cls.citation,
-        "default": default,
+        "default": cls.name == DEFAULT_METHOD,
+        "package": METHODS.packages.get(cls.name, "lnmap"),
         "options": cls.Options().describe(),
         "profiles": cls.profiles,
     }
@@ -89,17 +93,15 @@ def _method_dict(cls: type[Method], default: bool) -> dict[str, Any]:
 
 def _show_method(cls: type[Method]) -> None:
     console.result(f"{cls.name}: {cls.title}. {cls.citation}. Learns from: {cls.supervision}.")
-    options = cls.Options().describe()
-    rows = [
-        (option["name"], _plain(option["value"]), "|".join(option["choices"]), option["help"]) for option in options
-    ]
-    console.table(("option (--set name=value)", "default", "choices", "what it does"), rows)
+    rows = [(o["name"], _plain(o["value"]), "|".join(o["choices"]), o["help"]) for o in cls.Options().describe()]
+    if rows:
+        console.table(("option (--set name=value)", "default", "choices", "what it does"), rows)
     for profile, values in cls.profiles.items():
         console.result(f"--profile {profile}: {_values(values) or 'the defaults above'}")
 
 
 def _facts(model: Model) -> list[tuple[str, str]]:
-    """Give the lines of a model's description."""
+    """Return the lines of a model's description."""
     known = model.info
     facts = [
         ("method", " ".join(filter(None, (str(known.get("method")), known.get("profile"))))),
@@ -120,14 +122,14 @@ def _facts(model: Model) -> list[tuple[str, str]]:
 
 
 def _outcomes(model: Model) -> dict[str, int] | None:
-    """Give from how many judged answers each direction's confidence was learnt."""
+    """Return from how many judged answers each direction's confidence was learnt."""
     if model.confidence is None:
         return None
     return {str(direction): one.outcomes for direction, one in model.confidence.items()}
 
 
 def _told(origin: Mapping[str, Any]) -> str:
-    """Give what a person wants to know of where data came from."""
+    """Return what a person wants to know of where data came from."""
     told = {name: origin[name] for name in _TOLD if origin.get(name) and not isinstance(origin[name], list)}
     return f" {_values(told)}" if told else ""
 

@@ -43,6 +43,7 @@ __all__ = [
     "Options",
     "Run",
     "alignment_class",
+    "find_method",
     "make_method",
     "option",
     "require_equal_dimensions",

@@ -139,10 +139,10 @@ class Aae(Method):
         """Train autoencoders and maps; return the dictionary of each direction and whether they are aligned."""
         options: AaeOptions = self.options
         generator = run.generator(number)
-        codes = [encode(vectors, options, generator, run) for vectors in (x, y)]
-        games = [Game(codes[0], codes[1], options, generator), Game(codes[1], codes[0], options, generator)]
+        codes_x, codes_y = (encode(vectors, options, generator, run) for vectors in (x, y))
+        games = [Game(codes_x, codes_y, options, generator), Game(codes_y, codes_x, options, generator)]
         play(games, run, number, self._cycle)
-        by_chance = self._refine(*codes, random_rotation(options.code, run), run, number, "chance")[1]
+        by_chance = self._refine(codes_x, codes_y, random_rotation(options.code, run), run, number, "chance")[1]
         dictionaries, aligned, why = [], True, ""
         for direction, game in enumerate(games[:1] if run.one_way else games):
             rows, score = self._refine(game.source, game.target, game.best, run, number, f"direction {direction}")
