@@ -20,7 +20,7 @@ from lnmap.methods.lnmap.losses import mapping_losses, ranking_loss, squared_err
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Mapper, Networks
 from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
 from lnmap.methods.lnmap.train import Trainer, near_rotation
-from lnmap.model.folder import FolderCheckpoint
+from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Silent
 
 SMALL = {"code": 60, "hidden": 64, "mapper_hidden": 64, "queries": 2000, "pool": 2000}

@@ -10,9 +10,9 @@ from lnmap.errors import InputError, LexiconError, LnmapError, TrainingError
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import Method
 from lnmap.methods.procrustes import Procrustes, rotated, rotation
-from lnmap.model.folder import FolderCheckpoint
 from lnmap.normalize import Normalizer
 from lnmap.pipeline.align import seed_pairs
+from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Silent
 
 
@@ -140,7 +140,7 @@ def test_a_built_method(problem):
         ({"policy": "banana", "source": (["a"], [[1.0]])}, "unknown reading policy 'banana'"),
         ({"device": "banana"}, "device 'banana' is not available"),
         ({"limit": 0}, "limit"),
-        ({"resume": True}, "resume needs the output folder"),
+        ({"resume": True}, "resuming needs the output folder"),
     ],
 )
 def test_wrong_arguments(problem, kwargs, message):

@@ -31,7 +31,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One possible translation; `confidence` is the probability that it is right, of a model that was calibrated."""
+    """One possible translation; `confidence` is the probability that it is right, if the model was calibrated."""
 
     word: str
     score: float
@@ -41,10 +41,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Translation:
-    """The answer to one word: candidates best first, or the nearest spellings when the word is unknown.
+    """The answer to one word: candidates, best first, or the nearest spellings if the word is unknown.
 
     :param subwords: the word is not in the vocabulary and was translated by the vectors of its subwords.
-    :param withheld: candidates whose confidence was below the least that was asked for.
+    :param withheld: candidates below the least confidence asked for.
     """
 
     query: str
@@ -71,7 +71,7 @@ class Translation:
 
 @dataclass(frozen=True)
 class Entry:
-    """One pair of an induced dictionary."""
+    """One pair of an induced lexicon."""
 
     source: str
     target: str
@@ -102,7 +102,7 @@ class InducedLexicon(list[Entry]):
 
 
 def is_sure(confidence: float | None, least: float | None) -> bool:
-    """Say whether a candidate may be shown; where no least confidence is asked for, each may."""
+    """Whether a candidate reaches the least confidence asked for, if any."""
     return least is None or (confidence is not None and confidence >= least)
 
 

@@ -1,4 +1,4 @@
-"""The card of a model: a README that says what it is, what it was made from and how to use it."""
+"""The model card: a README with what the model is, what it was made from and how to use it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def model_card(
 ) -> str:
     """Write the card in Markdown, with the front matter that the Hub reads.
 
-    :param name: what users give to `from_pretrained`: a repository such as 'user/en-fr'.
+    :param name: the name for `from_pretrained`: a repository such as 'user/en-fr'.
     :param languages: codes of the source and the target language.
-    :param license: of the vectors and pairs the model holds; nobody but its author can know it.
+    :param license: of the vectors and pairs that the model holds.
     :param scores: evaluations by a name such as 'English to French'.
     """
     parts = [_front(languages, license), _title(model, name, languages), _facts(model), _scores(scores or {})]

@@ -88,8 +88,13 @@ def _check_there(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def read_folder(folder: Path) -> ModelParts:
-    """Read a model folder of this version or an older one; the caller uses `explained`."""
+    """Read a model folder of this version or an older one."""
     manifest = _manifest(folder)
+    with explained(folder):
+        return _read_parts(folder, manifest)
+
+
+def _read_parts(folder: Path, manifest: Mapping[str, Any]) -> ModelParts:
     files, spec = manifest["files"], manifest["alignment"]
     values, tensors = spec["values"], load_tensors(_read_bytes(folder, files["alignment"]))
     if manifest["version"] == 1:
@@ -113,8 +118,6 @@ def explained(folder: Path) -> Iterator[None]:
     """Turn whatever a damaged model raises into one line."""
     try:
         yield
-    except ModelError:
-        raise
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())  # torch explains itself in many lines
         raise ModelError(f"the model in {folder} is broken ({type(error).__name__}: {reason}); align again") from error
@@ -183,7 +186,7 @@ def _read_confidence(folder: Path, entry: Mapping[str, Any]) -> Confidences | No
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / _MANIFEST
     if not folder.is_dir():
-        raise ModelError(f"there is no model folder {folder}; make one with align")
+        raise ModelError(f"there is no model folder {folder}", advice="align two languages with {out:FOLDER} first")
     if not path.is_file():
         unfinished = (folder / CHECKPOINT).is_file()
         hint = "it holds an unfinished run, repeat the align command to finish it" if unfinished else "align again"

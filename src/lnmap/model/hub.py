@@ -1,7 +1,6 @@
-"""The Hub: publish a model as a repository of huggingface.co, and fetch one.
+"""The Hugging Face Hub: publish a model as a repository, and fetch one.
 
-Only what a model folder consists of travels: safetensors, JSON and the card. What comes back is checked against the
-hashes of the manifest before it is used.
+Only the files of a model folder and its card are transferred; what is fetched is checked against the manifest's hashes.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ def push(
 ) -> str:
     """Publish a model, its neighbourhood means included, with its card in one commit, and return its address.
 
-    Files of an older model in the repository are removed by the same commit; others stay. Of the paths that the model
-    was made from only the last part is published.
+    The same commit removes the files of an older model from the repository and leaves all others. Of the paths that
+    the model was made from only the last part is published.
     """
     hub = _hub()
     progress = progress or Silent()

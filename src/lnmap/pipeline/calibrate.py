@@ -1,4 +1,4 @@
-"""Calibrate: train once more without some of the seed, and learn from those words how far answers can be trusted."""
+"""Calibrate: train again without some of the seed, and learn from those words how far answers can be trusted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCK = 8192  # words mapped at a time
 def calibrate(
     method: Method, x: Tensor, y: Tensor, pairs: Tensor, run: Run, known: Tensor | None = None
 ) -> Confidences | None:
-    """Give the confidence of both directions, or None and a note where the seed does not allow it.
+    """Return the confidence of both directions, or None and a note if the seed is too small for it.
 
     A fifth of the seed's source words are held out, with every pair that shares a word with theirs; the method is
     trained on the rest and asked for the held-out words, from both sides.
@@ -61,7 +61,7 @@ def _space(alignment: Alignment, x: Tensor, y: Tensor, direction: Direction, run
 
 
 class _TasksOnly:
-    """Show how far the second training is, but none of its log: that belongs to no model."""
+    """Show the progress of the second training, but not its log, which belongs to no model."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
