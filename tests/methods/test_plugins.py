@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,9 +16,9 @@ import pytest
 import lnmap
 from lnmap.cli import main
 from lnmap.errors import ModelError, OptionError
-from lnmap.methods import METHODS, alignment_class, make_method
+from lnmap.methods import METHODS, Method, alignment_class, make_method
 from lnmap.methods.registry import Registry
-from lnmap.testing import check_method
+from lnmap.testing import RULES, check_method
 
 ROOT = Path(__file__).parents[2]
 TOY = """
@@ -150,6 +151,17 @@ def test_a_model_of_a_missing_plugin(install, planted, tmp_path, monkeypatch):
         lnmap.load(tmp_path / "model")
 
 
+def test_the_page_shows_the_example_and_the_rules():
+    page = (ROOT / "docs/plugins.md").read_text(encoding="utf-8")
+    for name in ("pyproject.toml", "lnmap_ridge.py"):
+        assert f"\n{(ROOT / 'examples/lnmap-ridge' / name).read_text(encoding='utf-8')}```" in page, name
+    for name, rule in RULES.items():
+        assert f"| `{name}` | {rule.__doc__} |" in page
+    named = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `")))
+    said = {name for name in vars(Method) if not name.startswith("_")} - {"fit", "cost"}
+    assert said | {"name", "title", "citation"} == set(named) - set(RULES)
+
+
 def test_the_example_is_installed_and_run(tmp_path, planted):
     """What docs/plugins.md tells: pip install, list, align, check."""
     pytest.importorskip("hatchling")
@@ -163,7 +175,7 @@ def test_the_example_is_installed_and_run(tmp_path, planted):
         import sys
         from lnmap import METHODS
         from lnmap.cli import main
-        from lnmap.testing import check_method
+        from lnmap.testing import RULES, check_method
 
         check_method(METHODS["ridge"])
         align = "align x.vec y.vec --pairs pairs.txt --method ridge --out model"
