@@ -2,7 +2,7 @@
 
 import torch
 
-from lnmap.methods import LinearAlignment, Method, require_pairs
+from lnmap.methods.base import LinearAlignment, Method, require_pairs
 from lnmap.normalize import RENORM, fit_both
 
 

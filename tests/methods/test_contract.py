@@ -9,7 +9,9 @@ import torch
 
 import lnmap
 from lnmap.errors import InputError, LnmapError
-from lnmap.methods import METHODS, Alignment, LinearAlignment, Method, Options, option, require_pairs
+from lnmap.methods import METHODS
+from lnmap.methods.base import Alignment, LinearAlignment, Method, Run, require_pairs
+from lnmap.methods.options import Options, option
 from lnmap.methods.procrustes import Procrustes
 from lnmap.testing import RULES, Contract, ContractError, check_method
 
@@ -64,7 +66,7 @@ def test_without_pairs(name, contract):
         lnmap.align(case.problem.source, case.problem.target, method=case.build(), device="cpu")
     x, y, pairs = case.problem.tensors()
     with pytest.raises(LnmapError, match="seed pairs"):
-        case.build().fit(x, y, pairs[:0], lnmap.methods.Run())
+        case.build().fit(x, y, pairs[:0], Run())
 
 
 class Toy(Method):
@@ -173,7 +175,7 @@ class Vague(Options):
         ("declaration", {"Options": Vague}, "'rate' needs a default"),
         ("declaration", {"quick": {"steps": 1}}, "'quick' names the option 'steps'"),
         ("declaration", {"profiles": {"old": {"steps": 1}}}, "'old' names the option 'steps'"),
-        ("declaration", {"alignment": dict}, "does not derive from lnmap.methods.Alignment"),
+        ("declaration", {"alignment": dict}, "does not derive from lnmap.methods.base.Alignment"),
         ("declaration", {"alignment": Alignment}, "has no kind"),
         ("declaration", {"fit": Method.fit}, "does not define fit"),
         ("planted_rotation", {"finds": 100.0}, "100.0 % of the words are found"),

@@ -16,13 +16,14 @@ import pytest
 import lnmap
 from lnmap.cli import main
 from lnmap.errors import ModelError, OptionError
-from lnmap.methods import METHODS, Method, alignment_class, make_method
+from lnmap.methods import METHODS, alignment_class, make_method
+from lnmap.methods.base import Method
 from lnmap.methods.registry import Registry
 from lnmap.testing import RULES, check_method
 
 ROOT = Path(__file__).parents[2]
 TOY = """
-    from lnmap.methods import LinearAlignment, Method, require_pairs
+    from lnmap.methods.base import LinearAlignment, Method, require_pairs
     from lnmap.methods.procrustes import Procrustes
 
     class Turned(LinearAlignment):
@@ -42,7 +43,7 @@ BROKEN = {
     "missing": ("import not_there", "ModuleNotFoundError: No module named 'not_there'"),
     "leaving": ("import sys\nsys.exit('bye')", "SystemExit: bye"),
     "dividing": ("1 / 0", "ZeroDivisionError: division by zero"),
-    "plain": ("class Toy: pass", "it is not a subclass of lnmap.methods.Method"),
+    "plain": ("class Toy: pass", "it is not a subclass of lnmap.methods.base.Method"),
     "empty": ("", "AttributeError: module 'empty_plugin' has no attribute 'Toy'"),
     "nameless": (TOY.replace('"toy", "Toy"', '"", "Toy"'), "its name is not one lower-case word"),
     "untitled": (TOY.replace('"toy", "Toy"', '"untitled", ""'), "it has no title"),

@@ -11,45 +11,17 @@ from typing import Any
 from lnmap.errors import ModelError, OptionError
 from lnmap.methods.aae import Aae
 from lnmap.methods.auto import Auto
-from lnmap.methods.base import (
-    Alignment,
-    Cost,
-    LinearAlignment,
-    Method,
-    Run,
-    require_equal_dimensions,
-    require_finite,
-    require_pairs,
-)
+from lnmap.methods.base import Alignment, Method
 from lnmap.methods.bliss import Bliss
 from lnmap.methods.contrastive import Contrastive
 from lnmap.methods.geomm import Geomm
 from lnmap.methods.lnmap import LNMap
 from lnmap.methods.muse import Muse
 from lnmap.methods.muse_unsup import MuseUnsup
-from lnmap.methods.options import Options, option
 from lnmap.methods.procrustes import Procrustes
 from lnmap.methods.rcsls import Rcsls
 from lnmap.methods.registry import Registry
 from lnmap.methods.vecmap import Artetxe2017, Artetxe2018Aaai, Artetxe2018Acl, VecmapSemi, VecmapSup
-
-__all__ = [
-    "DEFAULT_METHOD",
-    "METHODS",
-    "Alignment",
-    "Cost",
-    "LinearAlignment",
-    "Method",
-    "Options",
-    "Run",
-    "alignment_class",
-    "find_method",
-    "make_method",
-    "option",
-    "require_equal_dimensions",
-    "require_finite",
-    "require_pairs",
-]
 
 METHODS = Registry(
     [

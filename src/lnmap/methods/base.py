@@ -182,37 +182,22 @@ class Cost:
 
 
 class Method(ABC):
-    """One published system; a subclass says who wrote it, what it needs and how it is trained.
-
-    :cvar name: how it is asked for; `title` and `citation` (with a year) say what it is.
-    :cvar supervision: what it learns from.
-    :cvar orthogonal: the map is a rotation.
-    :cvar keeps_target: the target's vectors stay as they are, but for normalising.
-    :cvar checkpoints: it saves its state in `Run.checkpoint` and can go on from there.
-    :cvar needs_pairs: False for one that uses pairs where there are some and can do without.
-    :cvar stochastic: another seed may give another result, with these options.
-    :cvar Options: its options, a frozen dataclass derived from `Options`; none by default.
-    :cvar profiles: named sets of options.
-    :cvar alignment: the class of what `fit` returns, if it is not linear.
-    :cvar costs: what a fit takes, by profile (None: the defaults), where somebody has measured it.
-    :cvar quick: options of a short run, for `lnmap.testing.check_method`.
-    :cvar finds: per cent of a planted rotation's words that a short run must find; 0 where it is too short to find any.
-    """
+    """One published system: who wrote it, what it needs and how it is trained (docs/plugins.md: how to write one)."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    citation: ClassVar[str]
+    citation: ClassVar[str]  # with a year
     supervision: ClassVar[Supervision] = "seed"
-    orthogonal: ClassVar[bool] = False
-    keeps_target: ClassVar[bool] = False
-    checkpoints: ClassVar[bool] = False
-    needs_pairs: ClassVar[bool] = True
-    Options: ClassVar[type[Any]] = Options
+    needs_pairs: ClassVar[bool] = True  # False for one that uses pairs where there are some and can do without
+    orthogonal: ClassVar[bool] = False  # the map is a rotation
+    keeps_target: ClassVar[bool] = False  # the target's vectors stay as they are, but for normalising
+    checkpoints: ClassVar[bool] = False  # it saves its state in `Run.checkpoint` and can go on from there
+    Options: ClassVar[type[Any]] = Options  # a frozen dataclass derived from it; none by default
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}
-    alignment: ClassVar[type[Alignment]] = LinearAlignment
-    costs: ClassVar[dict[str | None, Cost]] = {}
-    quick: ClassVar[dict[str, Any]] = {}
-    finds: ClassVar[float] = 95.0
+    alignment: ClassVar[type[Alignment]] = LinearAlignment  # the class of what `fit` returns
+    costs: ClassVar[dict[str | None, Cost]] = {}  # by profile, None for the defaults
+    quick: ClassVar[dict[str, Any]] = {}  # options of a short run, for `lnmap.testing.check_method`
+    finds: ClassVar[float] = 95.0  # per cent of a planted rotation's words that a short run finds; 0: not asked for
 
     def __init__(self, options: Any = None) -> None:
         self.options: Any = options if options is not None else self.Options()

@@ -104,7 +104,7 @@ class Registry(MutableMapping[str, type[Method]]):
 def declaration_problem(method: Any) -> str | None:
     """Return what is wrong with how a class describes itself, None if nothing is."""
     if not (isinstance(method, type) and issubclass(method, Method)):
-        return "it is not a subclass of lnmap.methods.Method"
+        return "it is not a subclass of lnmap.methods.base.Method"
     name, kinds = _text(method, "name"), get_args(Supervision)
     rules = [
         (not isabstract(method), "it does not define fit"),
@@ -113,8 +113,8 @@ def declaration_problem(method: Any) -> str | None:
         (set(_text(method, "citation")) & set(digits), "it has no citation with a year"),
         (_text(method, "__doc__"), "it has no docstring"),
         (method.supervision in kinds, f"its supervision is none of {', '.join(map(repr, kinds))}"),
-        (_derives(method.Options, Options), "its Options do not derive from lnmap.methods.Options"),
-        (_derives(method.alignment, Alignment), "its alignment does not derive from lnmap.methods.Alignment"),
+        (_derives(method.Options, Options), "its Options do not derive from lnmap.methods.options.Options"),
+        (_derives(method.alignment, Alignment), "its alignment does not derive from lnmap.methods.base.Alignment"),
         (_text(method.alignment, "kind"), "its alignment has no kind"),
     ]
     return next((problem for kept, problem in rules if not kept), None) or _options_problem(method)
@@ -124,7 +124,7 @@ def _options_problem(method: type[Method]) -> str | None:
     for spec in fields(method.Options):
         help_text = str(spec.metadata.get("help", ""))
         if not help_text.strip() or "\n" in help_text:
-            return f"its option {spec.name!r} has no help of one line; declare it with lnmap.methods.option"
+            return f"its option {spec.name!r} has no help of one line; declare it with lnmap.methods.options.option"
         if not isinstance(spec.default, bool | int | float | str):
             return f"its option {spec.name!r} needs a default that is a truth value, a number or a text"
     for where, values in {**method.profiles, "quick": method.quick}.items():
