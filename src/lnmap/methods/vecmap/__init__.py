@@ -17,17 +17,29 @@ from lnmap.normalize import Norms, fit_both
 _QUICK = {"words": 600, "fast_words": 600, "max_iterations": 60, "fast_patience": 3, "fast_finish": 3}
 
 
-def multi_step_alignment(
-    method: Method, norms: Norms, x: Tensor, z: Tensor, pairs: Tensor, run: Run
-) -> LinearAlignment:
-    """Map both vocabularies by the multi-step map of a dictionary (k, 2)."""
-    x, z = x[pairs[:, 0]], z[pairs[:, 1]]
-    w_x, w_z = multi_step(x, z, method.options, choose_ridge(x, z, method.options, run))
-    require_finite(method.name, source=w_x, target=w_z)
-    return LinearAlignment(norms, w_x, w_z)
+class _Vecmap(Method):
+    """What the systems share: grow a dictionary from the seed, and solve the map on it."""
+
+    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
+        """Find a dictionary and solve the map on it."""
+        if self.supervision != "none":
+            require_pairs(self, pairs)
+        norms, x, z = fit_both(self.options.normalize, source, target)
+        return self._solve(norms, x, z, self._dictionary(x, z, pairs, run), run)
+
+    def _dictionary(self, x: Tensor, z: Tensor, pairs: Tensor, run: Run) -> Tensor:
+        """Return the pairs (k, 2) of x (n, d_s), z (m, d_t) that the map is solved on."""
+        return self_learn(x, z, pairs, self.options, run)
+
+    def _solve(self, norms: Norms, x: Tensor, z: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
+        """Map both vocabularies by the multi-step map of a dictionary (k, 2)."""
+        x, z = x[pairs[:, 0]], z[pairs[:, 1]]
+        w_x, w_z = multi_step(x, z, self.options, choose_ridge(x, z, self.options, run))
+        require_finite(self.name, source=w_x, target=w_z)
+        return LinearAlignment(norms, w_x, w_z)
 
 
-class VecmapSup(Method):
+class VecmapSup(_Vecmap):
     """One multi-step map on the seed."""
 
     name = "vecmap-sup"
@@ -37,11 +49,8 @@ class VecmapSup(Method):
     Options = MultiStepOptions
     costs = {None: Cost(one=0.5)}
 
-    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
-        """Solve the map in closed form."""
-        require_pairs(self, pairs)
-        norms, x, z = fit_both(self.options.normalize, source, target)
-        return multi_step_alignment(self, norms, x, z, pairs, run)
+    def _dictionary(self, x: Tensor, z: Tensor, pairs: Tensor, run: Run) -> Tensor:
+        return pairs
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,23 @@ class Artetxe2018Aaai(VecmapSup):
 
 
 @dataclass(frozen=True)
+class RobustOptions(SelfLearningOptions, MultiStepOptions):
+    """Options of `vecmap-semi`."""
+
+
+class VecmapSemi(_Vecmap):
+    """Robust self-learning from a seed, then the multi-step map on the last dictionary."""
+
+    name = "vecmap-semi"
+    title = "VecMap, semi-supervised"
+    citation = "Artetxe et al. 2018, ACL; VecMap's preset --semi_supervised"
+    supervision = "seed + unaligned words"
+    Options = RobustOptions
+    costs = {None: Cost(250)}
+    quick = _QUICK
+
+
+@dataclass(frozen=True)
 class Acl2017Options(SelfLearningOptions):
     """Options of `artetxe2017`."""
 
@@ -77,7 +103,7 @@ class Acl2017Options(SelfLearningOptions):
     schedule: str = option("original", "fast or original; they differ only where dropout is used", ("fast", "original"))
 
 
-class Artetxe2017(Method):
+class Artetxe2017(_Vecmap):
     """Rotation and nearest neighbours in turns, from a small seed; the seed serves for the first rotation only."""
 
     name = "artetxe2017"
@@ -95,36 +121,8 @@ class Artetxe2017(Method):
         """Only dropout is random."""
         return bool(self.options.keep < 1)
 
-    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
-        """Learn until the mean similarity of nearest neighbours stops growing."""
-        require_pairs(self, pairs)
-        norms, x, z = fit_both(self.options.normalize, source, target)
-        pairs = self_learn(x, z, pairs, self.options, run)
+    def _solve(self, norms: Norms, x: Tensor, z: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         return LinearAlignment.onto_target(norms, rotate_pairs(x, z, pairs))
-
-
-@dataclass(frozen=True)
-class RobustOptions(SelfLearningOptions, MultiStepOptions):
-    """Options of `vecmap-semi`."""
-
-
-class VecmapSemi(Method):
-    """Robust self-learning from a seed, then the multi-step map on the last dictionary."""
-
-    name = "vecmap-semi"
-    title = "VecMap, semi-supervised"
-    citation = "Artetxe et al. 2018, ACL; VecMap's preset --semi_supervised"
-    supervision = "seed + unaligned words"
-    Options = RobustOptions
-    costs = {None: Cost(250)}
-    quick = _QUICK
-
-    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
-        """Learn from the seed."""
-        require_pairs(self, pairs)
-        norms, x, z = fit_both(self.options.normalize, source, target)
-        pairs = self_learn(x, z, pairs, self.options, run)
-        return multi_step_alignment(self, norms, x, z, pairs, run)
 
 
 @dataclass(frozen=True)
@@ -140,8 +138,8 @@ class Acl2018Options(RobustOptions):
     )
 
 
-class Artetxe2018Acl(Method):
-    """Robust self-learning from a dictionary that the shapes of the two spaces give."""
+class Artetxe2018Acl(_Vecmap):
+    """Robust self-learning from a dictionary that the shapes of the two spaces give; pairs are not looked at."""
 
     name = "artetxe2018acl"
     title = "Robust self-learning, unsupervised"
@@ -151,11 +149,9 @@ class Artetxe2018Acl(Method):
     costs = {None: Cost(266)}
     quick = {**_QUICK, "initial_words": 600, "check_words": 600}
 
-    def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
-        """Learn without any pairs; those given are not looked at. Raises TrainingError where nothing was found."""
-        norms, x, z = fit_both(self.options.normalize, source, target)
+    def _dictionary(self, x: Tensor, z: Tensor, pairs: Tensor, run: Run) -> Tensor:
         pairs = initial_pairs(x, z, self.options.initial_words, self.options, run)
         pairs = self_learn(x, z, pairs, self.options, run)
         if self.options.least_distinctness > 0:
             require_distinct(self, x, z, pairs, run)
-        return multi_step_alignment(self, norms, x, z, pairs, run)
+        return pairs
