@@ -28,15 +28,12 @@ class BrokenPlugin:
 
 
 class Registry(MutableMapping[str, type[Method]]):
-    """Methods by name. Other packages are imported once a name is asked for that is not lnmap's own.
-
-    :ivar packages: where each method of another package comes from.
-    """
+    """Methods by name; other packages are imported once a name is asked for that is not lnmap's own."""
 
     def __init__(self, own: Iterable[type[Method]]) -> None:
         self._methods: dict[str, type[Method]] = {method.name: method for method in own}
         self._broken: list[BrokenPlugin] | None = None
-        self.packages: dict[str, str] = {}
+        self.packages: dict[str, str] = {}  # of each method that is not lnmap's own
 
     def __getitem__(self, name: str) -> type[Method]:
         return self._methods[name] if name in self._methods else self._all()[name]

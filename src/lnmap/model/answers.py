@@ -83,7 +83,7 @@ class Entry:
 class InducedLexicon(list[Entry]):
     """The entries of an induced lexicon, best first, and what was left out.
 
-    :ivar left_out: how many pairs had too low a score (`least`), too low a confidence (`min_confidence`), or came after
+    :param left_out: how many pairs had too low a score (`least`), too low a confidence (`min_confidence`), or came after
         the last one asked for (`limit`).
     """
 
