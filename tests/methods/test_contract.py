@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import lnmap
-from lnmap.errors import InputError, LnmapError
+from lnmap.errors import InputError, LnmapError, OptionError
 from lnmap.methods import METHODS
 from lnmap.methods.base import Alignment, LinearAlignment, Method, Run, require_pairs
 from lnmap.methods.options import Options, option
@@ -161,6 +161,21 @@ class Vague(Options):
     rate: float = option(None, "what for")
 
 
+@dataclass(frozen=True)
+class Rated(Options):
+    """One option."""
+
+    rate: float = option(1.0, "what for")
+
+
+@dataclass(frozen=True)
+class Strict(Rated):
+    """Options that cannot be built."""
+
+    def __post_init__(self):
+        raise OptionError("never")
+
+
 @pytest.mark.parametrize(
     ("rule", "changes", "found"),
     [
@@ -173,8 +188,14 @@ class Vague(Options):
         ("declaration", {"Options": dict}, "do not derive"),
         ("declaration", {"Options": Silent}, "'rate' has no help"),
         ("declaration", {"Options": Vague}, "'rate' needs a default"),
-        ("declaration", {"quick": {"steps": 1}}, "'quick' names the option 'steps'"),
-        ("declaration", {"profiles": {"old": {"steps": 1}}}, "'old' names the option 'steps'"),
+        ("declaration", {"Options": type("Bare", (Options,), {"rate": option(1.0, "none")})}, "not a dataclass"),
+        ("declaration", {"Options": Strict}, "cannot be used: OptionError: never"),
+        ("declaration", {"quick": {"steps": 1}}, "cannot be used: OptionError: unknown option 'steps'"),
+        ("declaration", {"profiles": {"old": {"steps": 1}}}, "unknown option 'steps'"),
+        ("declaration", {"profiles": {"old": {"rate": {1}}}, "Options": Rated}, "sets 'rate'"),
+        ("declaration", {"profiles": 3}, "cannot be used: AttributeError"),
+        ("one_space", {"fit": lambda *_: None}, "AttributeError: 'NoneType' object"),
+        ("same_seed", {"fit": lambda *_: 1 / 0}, "ZeroDivisionError: division by zero"),
         ("declaration", {"alignment": dict}, "does not derive from lnmap.methods.base.Alignment"),
         ("declaration", {"alignment": Alignment}, "has no kind"),
         ("declaration", {"fit": Method.fit}, "does not define fit"),

@@ -13,6 +13,7 @@ from lnmap.methods.base import Alignment, Method, Supervision
 from lnmap.methods.options import Options
 
 GROUP = "lnmap.methods"
+_VALUE = bool | int | float | str
 
 
 @dataclass(frozen=True)
@@ -85,10 +86,10 @@ class Registry(MutableMapping[str, type[Method]]):
             return f"the name is taken by a method of {self.packages.get(entry.name, 'lnmap itself')}"
         try:
             method = entry.load()
-            problem = declaration_problem(method)
         except (Exception, SystemExit) as error:  # whatever another package's code raises
-            return f"{type(error).__name__}: {' '.join(str(error).split())}"
-        if problem is not None:
+            return explain(error)
+        problem = declaration_problem(method)
+        if problem:
             return problem
         if method.name != entry.name:
             return f"its class is named {method.name!r}; entry point and class must have the same name"
@@ -96,6 +97,11 @@ class Registry(MutableMapping[str, type[Method]]):
             return f"its alignments are of the kind {method.alignment.kind!r}, which another method uses"
         self._methods[entry.name], self.packages[entry.name] = method, package
         return None
+
+
+def explain(error: BaseException) -> str:
+    """Return an error of another package's code as one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def declaration_problem(method: Any) -> str | None:
@@ -114,20 +120,26 @@ def declaration_problem(method: Any) -> str | None:
         (_derives(method.alignment, Alignment), "its alignment does not derive from lnmap.methods.base.Alignment"),
         (_text(method.alignment, "kind"), "its alignment has no kind"),
     ]
-    return next((problem for kept, problem in rules if not kept), None) or _options_problem(method)
+    try:
+        return next((problem for kept, problem in rules if not kept), None) or _options_problem(method)
+    except Exception as error:
+        return f"its options or profiles cannot be used: {explain(error)}"
 
 
 def _options_problem(method: type[Method]) -> str | None:
+    if "__dataclass_fields__" not in vars(method.Options):
+        return "its Options are not a dataclass"
     for spec in fields(method.Options):
         help_text = str(spec.metadata.get("help", ""))
         if not help_text.strip() or "\n" in help_text:
             return f"its option {spec.name!r} has no help of one line; declare it with lnmap.methods.options.option"
-        if not isinstance(spec.default, bool | int | float | str):
+        if not isinstance(spec.default, _VALUE):
             return f"its option {spec.name!r} needs a default that is a truth value, a number or a text"
-    for where, values in {**method.profiles, "quick": method.quick}.items():
-        unknown = set(values) - {spec.name for spec in fields(method.Options)}
-        if unknown:
-            return f"{where!r} names the option {min(unknown)!r}, which it does not have"
+    for values in (*method.profiles.values(), method.quick):
+        method.Options().with_values(values)
+        wrong = [name for name, value in values.items() if not isinstance(value, _VALUE)]
+        if wrong:
+            return f"a profile sets {wrong[0]!r} to what is no truth value, number or text"
     return None
 
 

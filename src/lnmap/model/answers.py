@@ -83,8 +83,8 @@ class Entry:
 class InducedLexicon(list[Entry]):
     """The entries of an induced lexicon, best first, and what was left out.
 
-    :param left_out: how many pairs had too low a score (`least`), too low a confidence (`min_confidence`), or came after
-        the last one asked for (`limit`).
+    :param left_out: how many pairs had too low a score (`least`), too low a confidence (`min_confidence`), or came
+        after the last one asked for (`limit`).
     """
 
     def __init__(self, entries: Iterable[Entry] = (), left_out: Mapping[str, int] | None = None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lnmap.errors import LnmapError
-from lnmap.methods.registry import declaration_problem
+from lnmap.methods.registry import declaration_problem, explain
 from lnmap.testing.case import BrokenRuleError, Case
 from lnmap.testing.problem import Planted, plant
 from lnmap.testing.rules import RULES
@@ -36,8 +36,10 @@ class Contract:
         """Check one of the `RULES`."""
         try:
             RULES[rule](self.case)
-        except (BrokenRuleError, LnmapError) as error:
+        except BrokenRuleError as error:
             raise ContractError(self.case.name, rule, str(error)) from error
+        except Exception as error:
+            raise ContractError(self.case.name, rule, explain(error)) from error
 
 
 def check_method(cls: Any, rules: Sequence[str] = tuple(RULES)) -> None:
