@@ -87,6 +87,20 @@ def test_advice_names_what_exists(where, name, value):
     assert spelt.split()[0] in flags(get_command(app))
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "cli").glob("*.py")), ids=name_of)
+def test_the_command_line_names_flags_that_exist(path):
+    texts = " ".join(text for _, text in messages(ast.parse(path.read_text(encoding="utf-8"))))
+    named = {flag for flag in FLAG.findall(texts) if not flag.endswith("-")}
+    assert named <= flags(get_command(app)) | {"--help"}
+
+
+def test_the_help_of_a_command_names_its_own_flags():
+    for command in get_command(app).commands.values():
+        for one in getattr(command, "commands", {"": command}).values():
+            shown = re.sub(r"Example.*|lnmap [a-z-]+ .*|'lnmap .*?'", "", one.help)
+            assert set(FLAG.findall(shown)) <= flags(one), one.name
+
+
 def test_one_error_two_spellings():
     advice = "raise {limit}, pass {pairs:identical}, {options:normalize=unit}, {calibrate:True} or {direction:backward}"
     error = LexiconError("too few pairs", advice)
