@@ -1,23 +1,23 @@
-"""Progress and log rows, as the library reports them; the command line decides how they look."""
+"""Progress: how the library reports work, log rows and notes; the front doors decide how they look."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 
 class Task(Protocol):
-    """One running piece of work."""
+    """A running piece of work."""
 
     def advance(self, amount: float = 1) -> None:
-        """Add `amount` to what is done of the total."""
+        """Report that `amount` more of the total is done."""
 
 
 class Progress(Protocol):
     """Where work in progress is reported."""
 
-    def task(self, title: str, total: float | None) -> Any:
+    def task(self, title: str, total: float | None) -> AbstractContextManager[Task]:
         """Open a context manager that yields a Task."""
 
     def log(self, row: Mapping[str, Any]) -> None:
@@ -46,7 +46,7 @@ class Silent:
 
     @contextmanager
     def task(self, title: str, total: float | None) -> Iterator[Task]:
-        """Yield a task that ignores its progress."""
+        """Yield a task that reports nothing."""
         yield _SilentTask()
 
     def log(self, row: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ import lnmap
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError
 from lnmap.io import read, read_lexicon, write
-from lnmap.io.sniff import FASTTEXT_MAGIC
+from lnmap.io.formats.fasttext import FASTTEXT_MAGIC
 
 Read = Callable[[Path], Any]
 Pack = Callable[[bytes], bytes]

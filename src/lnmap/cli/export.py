@@ -43,9 +43,8 @@ def export(
 
 def check_vectors(out: Path, format: str) -> None:
     """Refuse an unknown format, and a folder that is there already."""
-    from lnmap.io import FORMATS
+    from lnmap.io import FORMATS, refuse_existing
     from lnmap.io.atomic import writing
-    from lnmap.io.store import refuse_existing
 
     options.choose("format", format, FORMATS)
     with writing("the vectors", out):

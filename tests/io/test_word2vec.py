@@ -1,4 +1,4 @@
-"""word2vec's binary format."""
+"""word2vec's binary format: both dialects, limits, and files that are cut short."""
 
 import gzip
 

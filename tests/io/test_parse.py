@@ -5,9 +5,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lnmap.io import fast
-from lnmap.io.numbers import parse_rows
-from lnmap.io.tolerant import parse_tolerant
+from lnmap.io.formats import parse
+from lnmap.io.formats.decimals import parse_rows
+from lnmap.io.formats.parse import parse_tolerant
 
 HALF_WAY = "1.000000059604644775390625"  # between 1 and the next float32
 
@@ -25,8 +25,8 @@ fields = st.one_of(numbers, st.text("0123456789.eE+-_xnaif", min_size=1, max_siz
 
 
 def three_parsers(block: bytes, dim: int):
-    headed = fast.head_line(dim) + block
-    return fast._parse_polars(headed, dim), fast._parse_numpy(headed, dim), parse_tolerant(block, dim)
+    headed = parse.head_line(dim) + block
+    return parse._parse_polars(headed, dim), parse._parse_numpy(headed, dim), parse_tolerant(block, dim)
 
 
 @settings(max_examples=300, deadline=None)
@@ -71,7 +71,7 @@ lines = st.lists(
 def test_the_way_through_a_block_does_not_change_the_result(lines, dim):
     block = b"".join(line + b"\n" for line in lines)
     tolerant = parse_tolerant(block, dim)
-    parsed = fast.parse_block(fast.head_line(dim) + block, dim)
+    parsed = parse.parse_block(parse.head_line(dim) + block, dim)
     assert parsed.words == tolerant.words
     assert parsed.vectors.tobytes() == tolerant.vectors.tobytes()
     assert parsed.skipped == tolerant.skipped

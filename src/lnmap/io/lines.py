@@ -1,4 +1,4 @@
-"""Blocks: a byte stream cut at line ends into pieces of bounded size."""
+"""Lines: a byte stream cut at line ends into blocks of bounded size."""
 
 from __future__ import annotations
 
@@ -9,11 +9,6 @@ OVERLONG = b" \x00 line too long\n"
 _SHOWN = 100
 
 
-def longest_line(dim: int) -> int:
-    """Bound the bytes of one line: room for a long word and for wordy numbers."""
-    return (1 << 20) + 64 * dim
-
-
 def line_blocks(
     readinto: Callable[[memoryview], int], size: Callable[[], int], longest: int, head: bytes = b""
 ) -> Iterator[bytes]:
@@ -22,8 +17,8 @@ def line_blocks(
     A line longer than `longest` would have to be held whole; it is replaced by its beginning and the mark OVERLONG,
     which no reader takes for numbers.
 
-    :param readinto: fills as much of a buffer as it can and gives the number of bytes; none at the end.
-    :param size: gives the wanted size of the next block, at most BLOCK.
+    :param readinto: fills as much of a buffer as it can and returns the number of bytes; none at the end.
+    :param size: returns the wanted size of the next block, at most BLOCK.
     :param longest: most bytes that are held while looking for a line end.
     :param head: put in front of each block; here that costs no further copy.
     """
@@ -51,7 +46,7 @@ def line_blocks(
 
 
 def _shift(view: memoryview, begin: int, end: int, start: int) -> int:
-    """Move bytes to the start and give where they end."""
+    """Move bytes to `start` and return where they end."""
     if begin != start:
         view[start : start + end - begin] = view[begin:end]
     return start + end - begin

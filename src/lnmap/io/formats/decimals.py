@@ -1,4 +1,4 @@
-"""Numbers: decimal text to correctly rounded float32, the same bits as a parser that goes there directly."""
+"""Decimal text to correctly rounded float32: the same bits as a parser that goes there directly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 
 
 def parse_rows(rows: Sequence[bytes], dim: int) -> NDArray[np.float32] | None:
-    """Parse texts of `dim` numbers separated by single blanks; None when the count does not come out."""
+    """Parse texts of `dim` numbers separated by single blanks; return None if they hold another number of numbers."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -37,7 +37,7 @@ def _narrow(wide: NDArray[np.float64], rows: Sequence[bytes]) -> NDArray[np.floa
     """Round to float32 as if the decimal text had been rounded once.
 
     Rounding text to float64 and that to float32 goes wrong only where the float64 lies half-way between two float32
-    numbers (or the result is subnormal); there the text itself decides.
+    numbers, or where the result is subnormal; there the text itself decides.
     """
     with np.errstate(over="ignore"):
         narrow = wide.astype(np.float32)
@@ -50,7 +50,7 @@ def _narrow(wide: NDArray[np.float64], rows: Sequence[bytes]) -> NDArray[np.floa
 
 
 def _round_once(exact: Decimal, near: np.float32) -> np.float32:
-    """Give the float32 nearest to a decimal, ties to even, starting from one that is at most a step away."""
+    """Return the float32 nearest to a decimal, ties to even, starting from one that is at most a step away."""
     here = Decimal(float(near))
     if exact == here:
         return near

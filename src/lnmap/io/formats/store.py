@@ -1,20 +1,21 @@
-"""The own store: a folder of vectors (safetensors), vocabulary (JSON) and a description (JSON), loaded by mapping."""
+"""The store: a folder of vectors (safetensors), vocabulary (JSON) and a description (JSON), loaded by mapping."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError, OutputError, VectorFileError
 from lnmap.io.atomic import atomic_folder
+from lnmap.io.collect import Matrix
 
 FORMAT = "lnmap-embeddings"
 VERSION = 1
@@ -25,37 +26,33 @@ _TENSOR = "vectors"
 _TYPES = {"float32": "F32", "float16": "F16"}
 _HEADER_BYTES = 256  # reserved first, filled in when the number of rows is known
 _LONGEST_HEADER = 1 << 20
-_BLOCK = 8192
 
 
-class StoreWriter:
-    """Write a store row block by row block into a folder that exists."""
+class StoreWriter(AbstractContextManager["StoreWriter"]):
+    """Write a store, block by block, into a folder that exists."""
 
-    def __init__(self, folder: Path, dim: int, dtype: StoreType = "float32") -> None:
+    def __init__(self, folder: Path, dtype: StoreType = "float32") -> None:
         if dtype not in _TYPES:
             raise OptionError(f"a store cannot hold {dtype!r}; use {' or '.join(_TYPES)}")
-        self.folder = folder
-        self.dim = dim
-        self.dtype = dtype
-        self.rows = 0
-        self._file: IO[bytes] = (folder / VECTORS).open("wb")
+        self.folder, self.dtype = folder, dtype
+        self.rows = self.dim = 0
+        self._file = (folder / VECTORS).open("wb")
         self._file.write(b" " * _HEADER_BYTES)
 
-    def add(self, vectors: NDArray[np.float32]) -> None:
+    def add(self, vectors: Matrix) -> None:
         """Append rows."""
         with np.errstate(over="ignore"):
             rows = np.ascontiguousarray(vectors, dtype=np.dtype(self.dtype).newbyteorder("<"))
         if self.dtype == "float16" and not np.isfinite(rows).all():
             raise OutputError("some values are too large for float16; store float32")
         self._file.write(rows.data)
-        self.rows += len(rows)
+        self.rows, self.dim = self.rows + len(rows), rows.shape[1]
 
     def finish(self, words: Sequence[str], origin: Mapping[str, Any]) -> None:
-        """Write the vocabulary and the description, and make sure all is on the disk."""
+        """Write the vocabulary and the description, and flush all to the disk."""
         self._file.seek(0)
-        self._file.write(_header(self.rows, self.dim, self.dtype))
+        self._file.write(self._header())
         _sync(self._file)
-        self._file.close()
         vocabulary = json.dumps(list(words), ensure_ascii=True).encode("ascii")
         _write(self.folder / VOCABULARY, vocabulary)
         description = {
@@ -69,33 +66,46 @@ class StoreWriter:
         }
         _write(self.folder / DESCRIPTION, json.dumps(description, indent=1, ensure_ascii=True, default=str).encode())
 
-    def close(self) -> None:
-        """Close the file, whole or not."""
+    def _header(self) -> bytes:
+        """Return the safetensors header, padded with blanks to its reserved size."""
+        end = self.rows * self.dim * np.dtype(self.dtype).itemsize
+        fields = {_TENSOR: {"dtype": _TYPES[self.dtype], "shape": [self.rows, self.dim], "data_offsets": [0, end]}}
+        text = json.dumps(fields, separators=(",", ":")).encode("ascii").ljust(_HEADER_BYTES - 8)
+        return len(text).to_bytes(8, "little") + text
+
+    def __exit__(self, *_: object) -> None:
         self._file.close()
+
+
+def write_store(
+    folder: Path,
+    blocks: Iterable[tuple[Sequence[str], Matrix]],
+    origin: Mapping[str, Any] | None = None,
+    dtype: StoreType = "float32",
+) -> None:
+    """Write blocks of words and vectors as a store; the folder must not exist yet."""
+    refuse_existing(folder)
+    words: list[str] = []
+    with atomic_folder(folder) as work, StoreWriter(work, dtype) as writer:
+        for names, vectors in blocks:
+            words += names
+            writer.add(vectors)
+        writer.finish(words, origin or {})
 
 
 def save_store(embeddings: Embeddings, folder: str | Path, dtype: StoreType = "float32") -> None:
     """Write embeddings as a store; the folder must not exist yet."""
-    folder = Path(folder)
-    refuse_existing(folder)
-    with atomic_folder(folder) as work:
-        writer = StoreWriter(work, embeddings.dim, dtype)
-        try:
-            for start in range(0, len(embeddings), _BLOCK):
-                writer.add(embeddings.vectors[start : start + _BLOCK])
-            writer.finish(embeddings.words, embeddings.origin)
-        finally:
-            writer.close()
+    write_store(Path(folder), embeddings.blocks(), embeddings.origin, dtype)
 
 
 def refuse_existing(folder: Path) -> None:
-    """Say before the work that a folder is in the way."""
+    """Raise OutputError, before any work, if a folder is in the way."""
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise OutputError(f"{folder} exists already; choose another name or remove it first")
 
 
 def is_store(folder: Path) -> bool:
-    """Say whether a folder looks like a store."""
+    """Return whether a folder looks like a store."""
     return (folder / DESCRIPTION).is_file()
 
 
@@ -109,9 +119,9 @@ def load_store(folder: str | Path, origin: Mapping[str, Any] | None = None) -> E
         found = f"there is no {DESCRIPTION} in it" if folder.is_dir() else "there is no such folder"
         raise VectorFileError(f"{folder} is no store of word vectors: {found}; give a vector file or a store folder")
     try:
-        description = _describe(folder)
-        words = _words(folder, description)
-        vectors = _map(folder / VECTORS, description)
+        description = _load_description(folder)
+        words = _load_words(folder, description)
+        vectors = _map_vectors(folder / VECTORS, description)
         return Embeddings(words, vectors, {**description["origin"], **(origin or {})})
     except VectorFileError:
         raise
@@ -119,7 +129,7 @@ def load_store(folder: str | Path, origin: Mapping[str, Any] | None = None) -> E
         raise VectorFileError(f"the store {folder} is broken ({error}); write it again") from error
 
 
-def _describe(folder: Path) -> dict[str, Any]:
+def _load_description(folder: Path) -> dict[str, Any]:
     description = json.loads((folder / DESCRIPTION).read_bytes())
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise VectorFileError(f"{folder / DESCRIPTION} does not describe a store of word vectors; write it again")
@@ -133,7 +143,7 @@ def _describe(folder: Path) -> dict[str, Any]:
     return description
 
 
-def _words(folder: Path, description: Mapping[str, Any]) -> list[str]:
+def _load_words(folder: Path, description: Mapping[str, Any]) -> list[str]:
     raw = (folder / VOCABULARY).read_bytes()
     if hashlib.sha256(raw).hexdigest() != description["vocabulary_sha256"]:
         raise ValueError(f"{VOCABULARY} is not the file that was written")
@@ -143,7 +153,7 @@ def _words(folder: Path, description: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def _map(path: Path, description: Mapping[str, Any]) -> NDArray[np.float32]:
+def _map_vectors(path: Path, description: Mapping[str, Any]) -> Matrix:
     """Map the tensor, after checking that description, header and file size agree."""
     rows, dim = (int(size) for size in description["shape"])
     size = path.stat().st_size
@@ -154,21 +164,13 @@ def _map(path: Path, description: Mapping[str, Any]) -> NDArray[np.float32]:
         if length > min(_LONGEST_HEADER, size - 8):
             raise ValueError(f"{VECTORS} has no header")
         tensor = json.loads(file.read(length))[_TENSOR]
-    width = np.dtype(description["dtype"]).itemsize
-    agreed = tensor["dtype"] == _TYPES[description["dtype"]] and tensor["shape"] == [rows, dim]
-    if not agreed or tensor["data_offsets"] != [0, rows * dim * width] or size != 8 + length + rows * dim * width:
-        raise ValueError(f"{VECTORS} does not hold the {rows} x {dim} {description['dtype']} values described")
     dtype = np.dtype(description["dtype"]).newbyteorder("<")
+    end = rows * dim * dtype.itemsize
+    agreed = tensor["dtype"] == _TYPES[description["dtype"]] and tensor["shape"] == [rows, dim]
+    if not agreed or tensor["data_offsets"] != [0, end] or size != 8 + length + end:
+        raise ValueError(f"{VECTORS} does not hold the {rows} x {dim} {description['dtype']} values described")
     mapped = np.memmap(path, dtype, "r", offset=8 + length, shape=(rows, dim))
-    return np.asarray(mapped) if dtype == np.float32 else np.asarray(mapped, dtype=np.float32)
-
-
-def _header(rows: int, dim: int, dtype: str) -> bytes:
-    """Give the safetensors header, padded with blanks to its reserved size."""
-    end = rows * dim * np.dtype(dtype).itemsize
-    fields = {_TENSOR: {"dtype": _TYPES[dtype], "shape": [rows, dim], "data_offsets": [0, end]}}
-    text = json.dumps(fields, separators=(",", ":")).encode("ascii").ljust(_HEADER_BYTES - 8)
-    return len(text).to_bytes(8, "little") + text
+    return np.asarray(mapped, dtype=np.float32)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -1,22 +1,18 @@
-"""Reading policies: what a loader does to the words and vectors it meets."""
+"""Reading policies: what is done to the words and vectors of a file."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from lnmap.errors import OptionError
 
-ZeroPolicy = Literal["patch", "keep"]
-Dedupe = Literal["first", "error"]
-LimitCounts = Literal["words", "lines"]
-
-ZERO_PATCH = 0.01
+_CHOICES = {"dedupe": ("first", "error"), "zero_policy": ("patch", "keep"), "limit_counts": ("words", "lines")}
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Say how words and vectors are taken from a file.
+    """How words and vectors are taken from a file.
 
     :param lowercase: lower-case every word before anything else.
     :param dedupe: of words that occur more than once keep the `first`, or raise an `error`.
@@ -26,29 +22,36 @@ class ReadOptions:
     """
 
     lowercase: bool = True
-    dedupe: Dedupe = "first"
-    zero_policy: ZeroPolicy = "patch"
+    dedupe: Literal["first", "error"] = "first"
+    zero_policy: Literal["patch", "keep"] = "patch"
     limit: int | None = None
-    limit_counts: LimitCounts = "words"
+    limit_counts: Literal["words", "lines"] = "words"
 
     def __post_init__(self) -> None:
         """Refuse values that no reader knows."""
-        for name, allowed in (("dedupe", Dedupe), ("zero_policy", ZeroPolicy), ("limit_counts", LimitCounts)):
-            if getattr(self, name) not in get_args(allowed):
-                choices = " or ".join(get_args(allowed))
-                raise OptionError(f"{name} cannot be {getattr(self, name)!r}; use {choices}")
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise OptionError(f"{name} cannot be {getattr(self, name)!r}; use {' or '.join(allowed)}")
         if self.limit is not None and (isinstance(self.limit, bool) or int(self.limit) < 1):
-            raise OptionError(f"a limit of {self.limit} words leaves no vocabulary; give 1 or more, or none for all")
+            raise OptionError(
+                f"a limit of {self.limit} words leaves no vocabulary", advice="give a {limit} of 1 or more, or none"
+            )
 
     @property
-    def name(self) -> str:
-        """Give the name of the preset these options are, whatever the limit."""
-        bare = replace(self, limit=None)
-        return next((name for name, preset in POLICIES.items() if preset == bare), "custom")
+    def line_limit(self) -> int | None:
+        """Number of lines after which reading stops."""
+        return self.limit if self.limit_counts == "lines" else None
+
+    @property
+    def word_limit(self) -> int | None:
+        """Number of distinct words after which reading stops."""
+        return self.limit if self.limit_counts == "words" else None
 
     def record(self) -> dict[str, Any]:
-        """Give what results record of the options."""
-        return {"policy": self.name, **asdict(self)}
+        """Return what results record of the options: their values, and the name of the preset they are."""
+        bare = replace(self, limit=None)
+        name = next((name for name, preset in POLICIES.items() if preset == bare), "custom")
+        return {"policy": name, **asdict(self)}
 
 
 POLICIES = {
