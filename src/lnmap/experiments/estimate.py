@@ -1,4 +1,4 @@
-"""How long a trial will take: CPU seconds measured on one core, scaled to the number of words.
+"""Estimate a trial's time: CPU seconds measured on one core, scaled to the number of words.
 
 Measured on English-French with 16,091 and 17,677 words, 1 000 seed pairs, one direction: whole runs with default
 options (`benchmarks/README.md`), and the parts of longer settings in shortened runs, scaled to all their steps
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lnmap.experiments.records import MEASURE, Trial
+from lnmap.experiments.trial import MEASURE, Trial
 
 _REFERENCE = 16_091 * 17_677  # words x words
-_WORDS = {"open": 20_000, "own": 20_000}  # a language, where the paper's tables have 200 000
-_PAPER_WORDS = 200_000
+_WORDS = {"muse": 200_000, "vecmap": 200_000}  # per language
+_FEWER_WORDS = 20_000  # of `open`, and of folders that nobody has looked into yet
 _SCORING = 10.0
 
 
@@ -52,11 +52,10 @@ COSTS: dict[tuple[str, str | None], Cost] = {
 
 
 def expected_seconds(trial: Trial, device: str = "cpu") -> float | None:
-    """Say how many seconds a trial takes on one core; None where nobody has measured it."""
-    words = _WORDS.get(trial.table, _PAPER_WORDS)
-    size = words * words / _REFERENCE
+    """Return the seconds a trial takes on one core; None where nobody has measured it."""
     if trial.method == MEASURE:
         return 10.0  # depends on 5 000 and 10 000 words, whatever the vocabularies
+    size = _WORDS.get(trial.dataset or "", _FEWER_WORDS) ** 2 / _REFERENCE
     kind = f"{trial.profile} {trial.options.get('autoencoder')}"
     cost = COSTS.get((trial.method, kind)) or COSTS.get((trial.method, trial.profile))
     if cost is None or device != "cpu":

@@ -1,4 +1,4 @@
-"""Carry one trial out: read, train, score. The same in a process of this machine and on a node of a cluster."""
+"""Run one trial: read, train, score. The same in a process of this machine and on a node of a cluster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from lnmap import pipeline
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, LnmapError, OutputError
 from lnmap.evaluate import Evaluation
-from lnmap.experiments.records import MEASURE, NO_SEED, Order
+from lnmap.experiments.results import DONE, failed
+from lnmap.experiments.trial import DEVELOPMENT, MEASURE, NO_SEED, Order
 from lnmap.io import cache_folder, read, read_lexicon
 from lnmap.io.atomic import in_turn
 from lnmap.isometry import measure_isometry
@@ -25,11 +26,9 @@ from lnmap.methods import make_method
 from lnmap.progress import Silent
 from lnmap.version import __version__
 
-DONE, FAILED = "done", "failed"
-
 
 class Worker:
-    """Carries trials out one after the other, and keeps the vectors of the last pair of languages."""
+    """Runs trials one after the other, and keeps the vectors of the last pair of languages."""
 
     def __init__(self, threads: int | None = None) -> None:
         if threads:
@@ -37,7 +36,7 @@ class Worker:
         self._held: dict[tuple[str, str], Embeddings] = {}  # by path and content
 
     def perform(self, order: Order) -> dict[str, Any]:
-        """Give the result of a trial; whatever goes wrong with it is a result too."""
+        """Return the result of a trial; whatever goes wrong with it is a result too."""
         started, cpu = time.perf_counter(), time.process_time()
         progress = Silent()
         try:
@@ -50,10 +49,10 @@ class Worker:
         seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
         return {
             "trial": order.trial.to_dict(),
+            "resumed": False,
             **result,
             "seconds": round(seconds, 3),
             "cpu_seconds": round(cpu, 3),
-            "resumed": any(note.startswith("continuing") for note in progress.notes),
             "notes": progress.notes,
             "device": order.device,
             "data": dict(order.content),
@@ -63,10 +62,9 @@ class Worker:
         }
 
     def _train(self, order: Order, progress: Silent) -> dict[str, Any]:
-        """Train and score."""
         trial = order.trial
         source, target = self._vectors(order)
-        train, test = (self._dictionary(order, role) for role in ("train", "test"))
+        train = self._dictionary(order, "train")
         method = make_method(trial.method, trial.profile, dict(trial.options))
         supervised = trial.take != NO_SEED
         started = time.perf_counter()
@@ -79,14 +77,16 @@ class Worker:
             take=trial.take if supervised else None,
             seed=trial.seed,
             device=order.device,
-            one_way=True,
+            one_way=trial.one_way,
             checkpoint=order.work if method.checkpoints else None,
             progress=progress,
         )
         trained = time.perf_counter() - started
-        score = model.evaluate(test)
+        development = trial.score == DEVELOPMENT
+        score = model.evaluate(unused_pairs(train, model.pairs) if development else self._dictionary(order, "test"))
         return {
             "scores": score.to_dict(),
+            "resumed": model.info["resumed"],
             "train_seconds": round(trained, 3),
             "options": model.info["options"],
             "seed_pairs": len(model.pairs),
@@ -96,19 +96,18 @@ class Worker:
         }
 
     def _measure(self, order: Order) -> dict[str, Any]:
-        """Measure how alike the two spaces are."""
         source, target = self._vectors(order)
         found = measure_isometry(source, target, self._dictionary(order, "train"))
         return {"isometry": found.to_dict(), "vocabulary": [len(source), len(target)]}
 
     def _vectors(self, order: Order) -> list[Embeddings]:
-        """Give both languages; what is held from the last trial is used again, anything else let go."""
+        """Return both languages; keep what the last trial read, and let anything else go."""
         wanted = {role: (order.files[role], order.content[role]) for role in ("source", "target")}
         self._held = {name: held for name, held in self._held.items() if name in wanted.values()}
         for role, name in wanted.items():
             if name not in self._held:
                 with in_turn(cache_folder() / "locks" / f"{name[1]}.lock"):  # the first one fills the cache
-                    found = read(Path(name[0]), policy=order.policy, limit=order.limit)
+                    found = read(Path(name[0]), policy=order.policy, limit=order.limits[role])
                 if found.fingerprint != name[1]:
                     raise _changed(order, role)
                 self._held[name] = found
@@ -125,13 +124,14 @@ class Worker:
         return read_lexicon(path)
 
 
-def failed(reason: str, kind: str, final: bool) -> dict[str, Any]:
-    """Give the result of a trial that gave no number; `final` says that repeating it would end in the same way."""
-    return {"status": FAILED, "reason": " ".join(reason.split()), "error": kind, "final": final}
+def unused_pairs(train: Lexicon, seed: Lexicon) -> Lexicon:
+    """Return the training pairs whose source words are not in the seed."""
+    seen = {source for source, _ in seed}
+    return Lexicon([(source, target) for source, target in train if source not in seen])
 
 
 def word_columns(score: Evaluation) -> dict[str, list[Any]]:
-    """Give what each test word got, column by column: what significance and kinds of errors are computed from."""
+    """Return what each test word got, column by column, for significance and kinds of errors."""
     return {
         "source": [row.source for row in score.rows],
         "frequency_rank": [row.frequency_rank for row in score.rows],
@@ -148,10 +148,9 @@ def _changed(order: Order, role: str) -> InputError:
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep of a log row what JSON holds and a curve is drawn from."""
-    kept = {name: value for name, value in row.items() if not name.startswith("moved_")}
+    """Return what JSON holds and a curve is drawn from."""
     return {
-        name: round(value, 6) if isinstance(value, float) and math.isfinite(value) else value
-        for name, value in kept.items()
-        if not isinstance(value, float) or math.isfinite(value)
+        name: round(value, 6) if isinstance(value, float) else value
+        for name, value in row.items()
+        if not name.startswith("moved_") and not (isinstance(value, float) and not math.isfinite(value))
     }
