@@ -73,7 +73,7 @@ def check_dictionary(path: Path) -> None:
 
 def check_table(path: Path) -> None:
     """Read a table of experiments."""
-    from lnmap.experiments.paper.reading import read_table
+    from lnmap.experiments.tables import read_table
 
     read_table(path)
 
@@ -96,8 +96,7 @@ def check_marks(path: Path) -> None:
 
 def check_result(path: Path) -> None:
     """Read a result and a plan of `reproduce`: one that is broken is set aside or refused."""
-    from lnmap.experiments.records import Trial
-    from lnmap.experiments.store import Results
+    from lnmap.experiments import Results, Trial
 
     folder = path.parent / "reproduced"
     shutil.rmtree(folder, ignore_errors=True)
@@ -177,12 +176,10 @@ def _tables() -> list[bytes]:
 
 
 def _results() -> list[bytes]:
-    from lnmap.experiments.store import Results
+    from lnmap.experiments import Results, Trial
 
     trial = {**_TRIAL}
     with tempfile.TemporaryDirectory() as folder:
-        from lnmap.experiments.records import Trial
-
         made = Trial(**trial)
         results = Results(Path(folder))
         results.write(made, "0" * 20, {"status": "done", "final": True, "scores": {"p@1": 3.0}, "trial": trial})

@@ -102,7 +102,9 @@ class Results:
         """Return the trials of every table that was asked for here, and their keys."""
         path = self.folder / "plan.json"
         if not path.is_file():
-            raise InputError(f"{self.folder} holds no results: {path.name} is missing; give a folder of lnmap reproduce")
+            raise InputError(
+                f"{self.folder} holds no results: {path.name} is missing; give a folder of lnmap reproduce"
+            )
         try:
             tables = json.loads(path.read_text(encoding="utf-8"))["tables"]
             return {

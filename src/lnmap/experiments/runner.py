@@ -207,7 +207,7 @@ class Schedule:
             self.engine.close()
 
     def _feed(self, event: Event) -> None:
-        """Take a worker's result and give it the next trial: on the vectors it holds, else on those fewest others do."""
+        """Take a worker's result and give it another trial: on the vectors it holds, or on those fewest others do."""
         worker, finished = event.worker, self.busy.pop(event.worker, None)
         if finished is not None and event.result is not None:
             self.done(finished, event.result)

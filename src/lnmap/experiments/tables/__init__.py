@@ -70,5 +70,7 @@ def averages_as_markdown() -> str:
     lines = ["| table | seed | row | printed | mean of the cells |", "|---|---|---|---|---|"]
     for table, one in found:
         system = one.row.system
-        lines.append(f"| {table.number} | {one.row.take} | {system.label} (`{system.name}`) | {one.printed} | {one.mean} |")
+        lines.append(
+            f"| {table.number} | {one.row.take} | {system.label} (`{system.name}`) | {one.printed} | {one.mean} |"
+        )
     return "\n".join(lines)
