@@ -2,7 +2,7 @@
 
     python benchmarks/comparison.py
 
-The results are those of `lnmap reproduce comparison` and `lnmap reproduce times`; benchmarks/README.md has the commands.
+The results come from `lnmap reproduce comparison` and `lnmap reproduce times`; benchmarks/README.md has the commands.
 """
 
 from __future__ import annotations

@@ -46,7 +46,20 @@ for front_door in ("experiments", "serve", "cli"):
 
 NOT_CORE = {"io", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
-OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray", "matplotlib"]
+OPTIONAL = [
+    "polars",
+    "gensim",
+    "typer",
+    "click",
+    "rich",
+    "yaml",
+    "scipy",
+    "pandas",
+    "tqdm",
+    "huggingface_hub",
+    "ray",
+    "matplotlib",
+]
 OPTIONAL += ["fastapi", "starlette", "uvicorn", "pydantic", "h11"]
 
 UNSAFE_IMPORTS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}

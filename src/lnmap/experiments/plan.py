@@ -118,7 +118,17 @@ class Preview:
     def rows(self) -> list[tuple[Any, ...]]:
         """Return the lines as rows of a table."""
         return [
-            (i, t.system, t.profile or "", t.direction, t.take, t.seed, line.data, line.state, duration(line.seconds))
+            (
+                i,
+                t.system,
+                t.profile or "default",
+                t.direction,
+                t.take,
+                t.seed,
+                line.data,
+                line.state,
+                duration(line.seconds),
+            )
             for i, line in enumerate(self.lines, 1)
             for t in [line.trial]
         ]

@@ -107,7 +107,8 @@ def by_seed_size(table: TableReport) -> Picture | None:
         x, y = (i % across) * (180 + room), (i // across) * 290
         axes = board.axes(x, y, 180, 215, direction.replace("-", " → "))
         sizes = sorted({size for line in lines.values() for size, _ in line})
-        axes.set(xscale="log", xlim=(sizes[0] / 1.12, sizes[-1] * 1.12), xlabel="seed pairs")
+        edge = (sizes[-1] / sizes[0]) ** 0.07
+        axes.set(xscale="log", xlim=(sizes[0] / edge, sizes[-1] * edge), xlabel="seed pairs")
         axes.set_ylim(_limits([p for line in lines.values() for _, p in line]))
         ticks = sizes[:1]
         for size in sizes[1:]:
