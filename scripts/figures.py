@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 
 import lnmap
 from lnmap.datasets import BundledPair, bundled_pair
-from lnmap.experiments.report.drawing import Board, curves, labels_right
+from lnmap.experiments.report.drawing import STYLE, Board, curves, labels_right
 from lnmap.experiments.report.theme import MUTED, series
 
 METHODS = ("procrustes", "vecmap-sup", "geomm")  # those that take seconds
@@ -23,7 +24,8 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pair = bundled_pair()
     for name, draw in (("seed-size.svg", seed_size), ("reliability.svg", reliability)):
-        (folder / name).write_text(draw(pair), encoding="utf-8")
+        with matplotlib.rc_context(fname=STYLE):
+            (folder / name).write_text(draw(pair), encoding="utf-8")
         print(folder / name)
 
 

@@ -130,8 +130,8 @@ def test_preview_needs_no_data(tmp_path, monkeypatch):
     trials = make_plan("table1", pairs=["en-fi"], systems=["muse", "lnmap"], seeds=2)
     found = preview(trials, None, tmp_path / "out")
     assert len(found.rows()) == len(trials)
-    assert {line.state for line in found.lines} == {"no data"}
-    assert {line.data for line in found.lines if line.trial.direction == "fi-en"} == {
+    assert {run["state"] for run in found.runs} == {"no data"}
+    assert {run["data"] for run in found.runs if run["direction"] == "fi-en"} == {
         "wiki.fi.vec, wiki.en.vec, fi-en.0-5000.txt, fi-en.5000-6500.txt"
     }
     assert "lnmap data get muse --pairs en-fi" in found.summary(None)

@@ -167,7 +167,7 @@ def _show_plan(
 
     found = preview(trials, own, folder, device)
     if as_json:
-        console.json(found.to_dict())
+        console.json(vars(found))
         return
     heads = ("run", "system", "profile", "direction", "seed pairs", "seed", "data", "state", "CPU time")
     console.table(heads, found.rows())

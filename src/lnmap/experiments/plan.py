@@ -11,7 +11,7 @@ from lnmap.datasets import benchmark_named
 from lnmap.errors import LnmapError, OptionError
 from lnmap.experiments.data import Fingerprints, OwnData, Sources, needs_data, sources_of
 from lnmap.experiments.estimate import expected_seconds
-from lnmap.experiments.results import Results, key_of
+from lnmap.experiments.results import DONE, FAILED, Results, key_of
 from lnmap.experiments.tables import Table, load_table
 from lnmap.experiments.tables.reading import opposite, pair_of
 from lnmap.experiments.trial import MEASURE, NO_SEED, Trial
@@ -99,59 +99,29 @@ def _takes(wanted: Sequence[str] | None, table: Table) -> set[str]:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One trial before it is run: the data it needs, whether they are there, whether it is done, and its time."""
-
-    trial: Trial
-    data: str
-    state: str
-    seconds: float | None
-
-
-@dataclass(frozen=True)
 class Preview:
-    """A plan, line by line, and the reasons why directions cannot be run."""
+    """A plan before it is run: each trial with its data, its state and its time, and why directions cannot be run."""
 
-    lines: list[Line]
+    runs: list[dict[str, Any]]
     missing: list[str]
 
-    def rows(self) -> list[tuple[Any, ...]]:
-        """Return the lines as rows of a table."""
-        return [
-            (
-                i,
-                t.system,
-                t.profile or "default",
-                t.direction,
-                t.take,
-                t.seed,
-                line.data,
-                line.state,
-                duration(line.seconds),
-            )
-            for i, line in enumerate(self.lines, 1)
-            for t in [line.trial]
-        ]
+    def rows(self) -> list[list[Any]]:
+        """Return the trials as rows of a table."""
+        names = ("system", "profile", "direction", "take", "seed", "data", "state")
+        values = [["default" if run[name] is None else run[name] for name in names] for run in self.runs]
+        times = [duration(run["expected_seconds"]) for run in self.runs]
+        return [[number, *row, time] for number, (row, time) in enumerate(zip(values, times, strict=True), 1)]
 
     def summary(self, jobs: int | None) -> str:
         """Return a few sentences about what there is to do."""
-        todo = [line for line in self.lines if line.state not in ("done", "failed")]
-        known = sum(line.seconds for line in todo if line.seconds is not None)
-        unknown = sum(line.seconds is None for line in todo)
-        text = f"{len(self.lines):,} runs, {len(todo):,} to do: about {duration(known)} of one core"
+        todo = [run["expected_seconds"] for run in self.runs if run["state"] not in (DONE, FAILED)]
+        known = sum(seconds for seconds in todo if seconds is not None)
+        text = f"{len(self.runs):,} runs, {len(todo):,} to do: about {duration(known)} of one core"
         text += f", {duration(known / jobs)} with {jobs} workers" if jobs and jobs > 1 else ""
-        text += f", and {unknown:,} runs that nobody has timed on this device" if unknown else ""
+        text += f", and {todo.count(None):,} runs that nobody has timed on this device" if None in todo else ""
         if self.missing:
             text += f"\nthe data of {len(self.missing)} directions are missing. First: {self.missing[0]}"
         return text
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything under stable names."""
-        runs = [
-            {**line.trial.to_dict(), "data": line.data, "state": line.state, "expected_seconds": line.seconds}
-            for line in self.lines
-        ]
-        return {"runs": runs, "missing": self.missing}
 
 
 def preview(trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str = "cpu") -> Preview:
@@ -160,15 +130,16 @@ def preview(trials: Sequence[Trial], own: OwnData | None, folder: Path, device: 
     kind = pick_device(device).type
     places = {trial.direction: _look(trial, own) for trial in trials}
     contents = {d: prints.remembered(sources) for d, (sources, reason) in places.items() if sources and not reason}
-    lines = []
+    runs = []
     for trial in trials:
         sources, reason = places[trial.direction]
         content = contents.get(trial.direction)
         result = results.read(trial, key_of(trial, content, kind)) if content else None
         state = result["status"] if result else "no data" if reason else "to do"
         data = ", ".join(path.name for path in sources.paths.values()) if sources else "?"
-        lines.append(Line(trial, data, state, expected_seconds(trial, kind)))
-    return Preview(lines, [reason for _, reason in places.values() if reason])
+        about = {"data": data, "state": state, "expected_seconds": expected_seconds(trial, kind)}
+        runs.append({**trial.to_dict(), **about})
+    return Preview(runs, [reason for _, reason in places.values() if reason])
 
 
 def _look(trial: Trial, own: OwnData | None) -> tuple[Sources | None, str]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -14,37 +15,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from lnmap.experiments.report.theme import FONT, GRID, INK, MUTED, PAPER, RULE, themes
+from lnmap.experiments.report.theme import FONT, PAPER, themes
 
 SMALL = 10.5  # font size of labels
 _CANVAS = 1000  # pixels; what is drawn is cut out of it, or reaches beyond it
 _STEPS = (1, 2, 5, 10)  # between ticks
-_STYLE: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "text.parse_math": False,
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": SMALL,
-    "text.color": INK,
-    "axes.edgecolor": RULE,
-    "axes.labelcolor": MUTED,
-    "axes.labelsize": 11,
-    "axes.titlesize": 12,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.left": False,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "xtick.labelsize": 10,
-    "ytick.labelsize": 10,
-    "xtick.major.size": 0,
-    "ytick.major.size": 0,
-    "legend.frameon": False,
-    "legend.fontsize": 11,
-}
+STYLE = Path(__file__).with_name("figures.mplstyle")
 Line = Sequence[tuple[float, float]]
 
 
@@ -66,32 +42,28 @@ class Picture:
 
 
 class Board:
-    """A matplotlib figure under way."""
+    """A matplotlib figure under way, to be drawn within `rc_context(fname=STYLE)`."""
 
     def __init__(self, title: str) -> None:
         self.title, self.tips = title, list[str]()
-        with matplotlib.rc_context(_STYLE):
-            self.figure = Figure(figsize=(_CANVAS / 72, _CANVAS / 72), facecolor=PAPER)
+        self.figure = Figure(figsize=(_CANVAS / 72, _CANVAS / 72), facecolor=PAPER)
 
     def axes(self, x: float, y: float, width: float, height: float, title: str = "") -> Axes:
         """Return axes whose upper left corner is (x, y)."""
         place = (x / _CANVAS, 1 - (y + height) / _CANVAS, width / _CANVAS, height / _CANVAS)
-        with matplotlib.rc_context(_STYLE):
-            axes = self.figure.add_axes(place, facecolor="none")
-            axes.grid(axis="y")
-            axes.xaxis.set_major_locator(MaxNLocator(5, steps=_STEPS))
-            axes.yaxis.set_major_locator(MaxNLocator(7, steps=_STEPS))
-            for axis in (axes.xaxis, axes.yaxis):
-                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-            axes.set_title(title)
+        axes = self.figure.add_axes(place, facecolor="none")
+        axes.grid(axis="y")
+        for axis, ticks in ((axes.xaxis, 5), (axes.yaxis, 7)):
+            axis.set_major_locator(MaxNLocator(ticks, steps=_STEPS))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axes.set_title(title)
         return axes
 
     def legend(self, handles: Sequence[Any], x: float, y: float) -> None:
         """Draw a legend in one row whose upper left corner is (x, y)."""
-        with matplotlib.rc_context(_STYLE):
-            corner = (x / _CANVAS, 1 - y / _CANVAS)
-            options: Any = {"ncols": len(handles), "borderaxespad": 0, "borderpad": 0, "handletextpad": 0.5}
-            self.figure.legend(handles=handles, loc="upper left", bbox_to_anchor=corner, **options)
+        corner = (x / _CANVAS, 1 - y / _CANVAS)
+        options: Any = {"ncols": len(handles), "borderaxespad": 0, "borderpad": 0, "handletextpad": 0.5}
+        self.figure.legend(handles=handles, loc="upper left", bbox_to_anchor=corner, **options)
 
     def tip(self, artists: Iterable[Any], text: str) -> None:
         """Show a text when the reader points at something."""
@@ -104,7 +76,7 @@ class Board:
         for artist in self.figure.findobj():
             artist.set_clip_on(False)
         buffer = io.StringIO()
-        with matplotlib.rc_context({**_STYLE, "svg.hashsalt": self.title}):
+        with matplotlib.rc_context({"svg.hashsalt": self.title}):
             no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
             self.figure.savefig(buffer, format="svg", bbox_inches="tight", pad_inches=0.12, metadata=no_metadata)
         text = buffer.getvalue()

@@ -6,12 +6,23 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from lnmap.experiments.report.collect import REFERENCE, Cell, TableReport, seed_name
-from lnmap.experiments.report.drawing import SMALL, Board, Line, Picture, curves, labels_right, spread, text_width
+from lnmap.experiments.report.drawing import (
+    SMALL,
+    STYLE,
+    Board,
+    Line,
+    Picture,
+    curves,
+    labels_right,
+    spread,
+    text_width,
+)
 from lnmap.experiments.report.mistakes import KINDS, MEANING, QUARTERS
 from lnmap.experiments.report.theme import BLACK, GRID, INK, MUTED, PAPER, RULE, series
 from lnmap.experiments.trial import NO_SEED
@@ -32,7 +43,8 @@ _KIND_COLOURS = (series(1), series(7), series(8), series(6), GRID)
 def figures(table: TableReport) -> list[Picture]:
     """Draw what the results are enough for."""
     drawers = (by_system, by_seed_size, by_distance, self_training, kinds_of_errors, by_frequency)
-    return [picture for picture in (draw(table) for draw in drawers) if picture is not None]
+    with matplotlib.rc_context(fname=STYLE):
+        return [picture for picture in (draw(table) for draw in drawers) if picture is not None]
 
 
 def by_system(table: TableReport) -> Picture | None:
