@@ -48,8 +48,8 @@ def reliability(pair: BundledPair) -> str:
     """Share of right first answers in each tenth of the confidence, both directions."""
     model = lnmap.align(pair.source, pair.target, pair.train, method="procrustes", calibrate=True)
     lines = {
-        "English to French": list(shares(model, pair.test)),
-        "French to English": list(shares(model, pair.test.reversed(), reverse=True)),
+        "English to French": list(shares(model, pair.test, "forward")),
+        "French to English": list(shares(model, pair.test.reversed(), "backward")),
     }
     board = Board("Share of right answers by confidence, bundled English-French pair")
     axes = board.axes(0, 0, 480, 280)
@@ -59,12 +59,12 @@ def reliability(pair: BundledPair) -> str:
     return finish(board, axes, lines)
 
 
-def shares(model: lnmap.Model, gold: lnmap.Lexicon, **direction: bool) -> Iterator[tuple[float, float]]:
+def shares(model: lnmap.Model, gold: lnmap.Lexicon, direction: str) -> Iterator[tuple[float, float]]:
     """Mean confidence and share of right answers of each tenth that has ten words or more, in per cent."""
     wanted: dict[str, set[str]] = {}
     for source, target in gold:
         wanted.setdefault(source, set()).add(target)
-    best = [(answer.query, answer.candidates[0]) for answer in model.translate(list(wanted), 1, **direction)]
+    best = [(answer.query, answer.candidates[0]) for answer in model.translate(list(wanted), 1, direction)]
     p = np.array([candidate.confidence for _, candidate in best])
     right = np.array([candidate.word in wanted[query] for query, candidate in best])
     bins = np.minimum((p * BINS).astype(int), BINS - 1)

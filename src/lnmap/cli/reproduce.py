@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lnmap.cli.flags import as_flag
 from lnmap.cli.options import Debug, Device, Json, Quiet, check_folder, choose
 from lnmap.cli.terminal import console, count
 from lnmap.errors import OptionError
@@ -165,7 +166,7 @@ def _show_plan(
 ) -> None:
     from lnmap.experiments.plan import preview
 
-    found = preview(trials, own, folder, device)
+    found = preview(trials, own, folder, device, as_flag)
     if as_json:
         console.json(vars(found))
         return

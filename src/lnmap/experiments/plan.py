@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lnmap.datasets import benchmark_named
-from lnmap.errors import LnmapError, OptionError
+from lnmap.errors import LnmapError, OptionError, Spell, as_argument
 from lnmap.experiments.data import Fingerprints, OwnData, Sources, needs_data, sources_of
 from lnmap.experiments.estimate import expected_seconds
 from lnmap.experiments.results import DONE, FAILED, Results, key_of
@@ -16,7 +16,7 @@ from lnmap.experiments.tables import Table, load_table
 from lnmap.experiments.tables.reading import opposite, pair_of
 from lnmap.experiments.trial import MEASURE, NO_SEED, Trial
 from lnmap.methods import make_method
-from lnmap.model.model import pick_device
+from lnmap.model.device import pick_device
 
 
 def make_plan(
@@ -124,11 +124,13 @@ class Preview:
         return text
 
 
-def preview(trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str = "cpu") -> Preview:
-    """Look at a plan without reading any vectors."""
+def preview(
+    trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str = "cpu", spell: Spell = as_argument
+) -> Preview:
+    """Look at a plan without reading any vectors; `spell` writes what to do about missing data."""
     results, prints = Results(folder), Fingerprints(folder / "data.json")
     kind = pick_device(device).type
-    places = {trial.direction: _look(trial, own) for trial in trials}
+    places = {trial.direction: _look(trial, own, spell) for trial in trials}
     contents = {d: prints.remembered(sources) for d, (sources, reason) in places.items() if sources and not reason}
     runs = []
     for trial in trials:
@@ -142,14 +144,13 @@ def preview(trials: Sequence[Trial], own: OwnData | None, folder: Path, device: 
     return Preview(runs, [reason for _, reason in places.values() if reason])
 
 
-def _look(trial: Trial, own: OwnData | None) -> tuple[Sources | None, str]:
+def _look(trial: Trial, own: OwnData | None, spell: Spell) -> tuple[Sources | None, str]:
     """Return the files of a trial, those that are missing too, and why it cannot be run."""
     try:
         return sources_of(trial, own), ""
     except LnmapError as error:
-        if own is not None or trial.dataset is None:
-            return None, str(error)
-        return Sources.of(trial, benchmark_named(trial.dataset).place(trial.direction)), str(error)
+        there = None if own is not None or trial.dataset is None else benchmark_named(trial.dataset)
+        return Sources.of(trial, there.place(trial.direction)) if there else None, error.explain(spell)
 
 
 def duration(seconds: float | None) -> str:

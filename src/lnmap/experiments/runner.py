@@ -18,7 +18,7 @@ from lnmap.experiments.estimate import expected_seconds
 from lnmap.experiments.results import DONE, FAILED, Results, failed, key_of
 from lnmap.experiments.trial import Order, Trial
 from lnmap.io.atomic import locked
-from lnmap.model.model import pick_device
+from lnmap.model.device import pick_device
 from lnmap.progress import Progress, Task
 
 ENGINES = ("local", "ray")
