@@ -122,7 +122,7 @@ def test_csv_has_one_line_per_run(folder, written):
 def test_significance_is_that_of_evaluate(written):
     (table,) = written.tables
     ours, reference = (table.cells["1k-unique", name, "en-es"] for name in ("muse", "lnmap"))
-    assert ours.against == compare(ours.evaluation, reference.evaluation)
+    assert ours.against == compare(ours.evaluation(), reference.evaluation())
     assert reference.against is None
 
 

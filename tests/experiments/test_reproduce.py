@@ -20,6 +20,7 @@ from lnmap.errors import OutputError, TrainingError
 from lnmap.experiments import Results, Settings, make_plan, run
 from lnmap.experiments.data import OwnData
 from lnmap.experiments.engines import Event, LocalEngine
+from lnmap.experiments.report import write_report
 from lnmap.experiments.runner import Schedule
 from lnmap.experiments.trial import Order
 from lnmap.experiments.worker import Worker, unused_pairs
@@ -177,6 +178,8 @@ def test_development_pairs_are_those_outside_the_seed(data, tmp_path, here, pair
     assert {source for source, _ in seed} | {source for source, _ in unused} == {source for source, _ in train}
     assert result["scores"]["test_pairs"] == len(unused)
     assert set(result["words"]["source"]) <= {source for source, _ in unused}
+    write_report(tmp_path / "out")
+    assert "not on the test dictionary" in (tmp_path / "out/report/report.md").read_text()
 
 
 class Failing(Worker):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -79,11 +79,13 @@ class Cell:
         """Return the run with the smallest seed, which paired tests and kinds of errors are taken from."""
         return min(self.done, key=lambda result: result["trial"]["seed"])
 
-    @cached_property
-    def evaluation(self) -> Evaluation | None:
-        """Rebuild the evaluation of the first run, if its file holds the single words."""
-        if not self.done or "words" not in self.first:
-            return None
+    @property
+    def has_words(self) -> bool:
+        """Whether the file of the first run holds what each test word got."""
+        return bool(self.done) and "words" in self.first
+
+    def evaluation(self) -> Evaluation:
+        """Rebuild the evaluation of the first run."""
         words, scores = self.first["words"], self.first["scores"]
         names = ("source", "gold", "answer", "rank", "frequency_rank")
         columns = zip(*(words[name] for name in names), strict=True)
@@ -121,7 +123,7 @@ class TableReport:
     @cached_property
     def reference(self) -> str | None:
         """Return the system that the others are compared with."""
-        there = {cell.trial.system for cell in self.cells.values() if cell.evaluation}
+        there = {cell.trial.system for cell in self.cells.values() if cell.has_words}
         return REFERENCE if REFERENCE in there else None
 
     @property
@@ -162,7 +164,7 @@ class TableReport:
         """Sort the answers of the first run of every cell, by system and seed rule."""
         found: dict[tuple[str, str], list[Mistakes]] = {}
         for (take, system, _), cell in self.cells.items():
-            if cell.evaluation:
+            if cell.has_words:
                 found.setdefault((system, take), []).append(sort_mistakes(cell.first["words"]))
         return [(system, take, many) for (system, take), many in found.items()]
 
@@ -207,13 +209,13 @@ def _table(name: str, entries: Sequence[tuple[Trial, str]], results: Results) ->
             own = {**result, "trial": trial.to_dict()}
             (cell.failed if result["status"] == FAILED else cell.done).append(own)
     title, citation, order, gh = _about(name)
-    takes = {cell.trial.take for cell in cells.values()}
+    takes = dict.fromkeys(cell.trial.take for cell in cells.values())
     table = TableReport(
         name=name,
         title=title,
         citation=citation,
-        takes=[take for take in order if take in takes] + sorted(takes - set(order)),
-        systems=_labels(cells.values()),  # type: ignore[arg-type]
+        takes=[take for take in order if take in takes] + [take for take in takes if take not in order],
+        systems=_labels(cells.values()),
         directions=list(dict.fromkeys(cell.trial.direction for cell in cells.values())),
         cells=cells,
         published_gh=gh,
@@ -232,7 +234,7 @@ def _about(name: str) -> tuple[str, str | None, list[str], dict[str, float]]:
     return table.title, table.citation, list(table.takes), dict(table.gh)
 
 
-def _labels(cells: Sequence[Cell]) -> dict[str, str]:
+def _labels(cells: Iterable[Cell]) -> dict[str, str]:
     """Return the systems' labels, with the short name where two have one label, as two papers of one year do."""
     labels = {cell.trial.system: cell.trial.label for cell in cells}
     names = list(labels.values())
@@ -244,11 +246,12 @@ def _compare(table: TableReport) -> None:
 
     Systems without a seed are compared with the reference's smallest one.
     """
+    if table.reference is None:
+        return
+    others = {key: cell for key, cell in table.cells.items() if key[1] == table.reference and cell.has_words}
+    kept = {key: cell.evaluation() for key, cell in others.items()}
     for (take, system, direction), cell in table.cells.items():
-        if table.reference is None or system == table.reference or cell.evaluation is None:
-            continue
         rules = [rule for rule in table.takes if (rule, table.reference, direction) in table.cells]
-        rule = take if take in rules else next(iter(rules), "")
-        other = table.cells.get((rule, table.reference, direction))
-        if other is not None and other.evaluation is not None:
-            cell.against = compare(cell.evaluation, other.evaluation)
+        other = kept.get((take if take in rules else next(iter(rules), ""), table.reference, direction))
+        if system != table.reference and cell.has_words and other is not None:
+            cell.against = compare(cell.evaluation(), other)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lnmap.experiments.report.collect import Cell, TableReport, seed_name
-from lnmap.experiments.trial import NO_SEED
+from lnmap.experiments.trial import DEVELOPMENT, NO_SEED
 
 if TYPE_CHECKING:
     from lnmap.experiments.report.drawing import Picture
@@ -91,6 +91,8 @@ def legend(table: TableReport, below: bool = False) -> str:
     text = (
         "P@1 in per cent: mean ± standard deviation over seeds where there are several; the best of a column is bold."
     )
+    if any(cell.trial.score == DEVELOPMENT for cell in table.cells.values()):
+        text += " Scored on training pairs whose source words are not in the seed, not on the test dictionary."
     if table.has_paper:
         place = "Below, small," if below else "After the slash"
         text += f" {place} the paper's number, and ours less the paper's."
