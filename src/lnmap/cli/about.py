@@ -1,4 +1,4 @@
-"""Commands that tell: methods, info."""
+"""lnmap methods and info: what there is to choose from, and what a model holds."""
 
 from __future__ import annotations
 
@@ -10,25 +10,13 @@ import typer
 from lnmap.cli.options import Debug, Json, ModelFolder, Quiet
 from lnmap.cli.terminal import console
 from lnmap.direction import Side
-from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.methods.base import Method
-    from lnmap.model.model import Model
+    from lnmap.model import Model
 
-_TOLD = (
-    "path",
-    "seed",
-    "format",
-    "policy",
-    "limit",
-    "skipped",
-    "duplicates",
-    "zeros_patched",
-    "warning",
-    "take",
-    "read",
-)
+_ORIGIN = ["path", "seed", "format", "policy", "limit", "take", "read"]  # shown of where data came from
+_ORIGIN += ["skipped", "duplicates", "zeros_patched", "warning"]
 
 
 def methods(
@@ -41,31 +29,33 @@ def methods(
 
     Example: lnmap methods lnmap
     """
-    from lnmap.methods import DEFAULT_METHOD, METHODS
+    from lnmap.methods import DEFAULT_METHOD, METHODS, find_method
 
-    if name is not None and name not in METHODS:
-        raise OptionError(f"unknown method {name!r}; choose from {', '.join(METHODS)}")
-    if as_json:
-        found = {key: _method_dict(cls, key == DEFAULT_METHOD) for key, cls in METHODS.items()}
-        console.json(list(found.values()) if name is None else found[name])
-    elif name is None:
-        columns = ("name", "system", "learns from", "citation")
-        rows = [(key, cls.title, cls.supervision, cls.citation) for key, cls in METHODS.items()]
-        console.table(columns, rows)
-        console.result(f"The default is {DEFAULT_METHOD}. 'lnmap methods NAME' lists the options of one.")
+    if name is not None:
+        cls = find_method(name)
+        if as_json:
+            console.json(_method_dict(cls))
+        else:
+            _show_method(cls)
+    elif as_json:
+        console.json([*map(_method_dict, METHODS.values()), *map(vars, METHODS.broken)])
     else:
-        _show_method(METHODS[name])
+        columns = ("name", "system", "learns from", "citation")
+        console.table(columns, [(key, cls.title, cls.supervision, cls.citation) for key, cls in METHODS.items()])
+        for plugin in METHODS.broken:
+            console.result(f"{str(plugin)[0].upper()}{str(plugin)[1:]}.")
+        console.result(f"The default is {DEFAULT_METHOD}. 'lnmap methods NAME' lists the options of one.")
 
 
-def info(folder: ModelFolder, as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
-    """Show what a model folder holds: data, method, options, seed, versions, and how the training went.
+def info(folder: ModelFolder) -> None:
+    """Show what a model was made from: data, method, options, seed, versions, and the training log.
 
     Example: lnmap info en-fr
     """
     from lnmap.model import load
 
     model = load(folder)
-    if as_json:
+    if console.as_json:
         pairs = {"pairs": dict(model.pairs.origin), "n_pairs": len(model.pairs)}
         console.json({**model.info, **pairs, "confidence": _outcomes(model), "log": model.log})
         return
@@ -75,13 +65,16 @@ def info(folder: ModelFolder, as_json: Json = False, quiet: Quiet = False, debug
         console.table(names, [[row.get(name, "") for name in names] for row in model.log])
 
 
-def _method_dict(cls: type[Method], default: bool) -> dict[str, Any]:
+def _method_dict(cls: type[Method]) -> dict[str, Any]:
+    from lnmap.methods import DEFAULT_METHOD, METHODS
+
     return {
         "name": cls.name,
         "title": cls.title,
         "supervision": cls.supervision,
         "citation": cls.citation,
-        "default": default,
+        "default": cls.name == DEFAULT_METHOD,
+        "package": METHODS.packages.get(cls.name, "lnmap"),
         "options": cls.Options().describe(),
         "profiles": cls.profiles,
     }
@@ -89,17 +82,14 @@ def _method_dict(cls: type[Method], default: bool) -> dict[str, Any]:
 
 def _show_method(cls: type[Method]) -> None:
     console.result(f"{cls.name}: {cls.title}. {cls.citation}. Learns from: {cls.supervision}.")
-    options = cls.Options().describe()
-    rows = [
-        (option["name"], _plain(option["value"]), "|".join(option["choices"]), option["help"]) for option in options
-    ]
-    console.table(("option (--set name=value)", "default", "choices", "what it does"), rows)
+    rows = [(o["name"], _plain(o["value"]), "|".join(o["choices"]), o["help"]) for o in cls.Options().describe()]
+    if rows:
+        console.table(("option (--set name=value)", "default", "choices", "what it does"), rows)
     for profile, values in cls.profiles.items():
         console.result(f"--profile {profile}: {_values(values) or 'the defaults above'}")
 
 
 def _facts(model: Model) -> list[tuple[str, str]]:
-    """Give the lines of a model's description."""
     known = model.info
     facts = [
         ("method", " ".join(filter(None, (str(known.get("method")), known.get("profile"))))),
@@ -111,25 +101,23 @@ def _facts(model: Model) -> list[tuple[str, str]]:
     for side in Side:
         embeddings = model.side(side)
         words = ", ".join(embeddings.words[:3])
-        facts.append((side, f"{len(embeddings):,} words x {embeddings.dim} ({words}, ...){_told(embeddings.origin)}"))
+        facts.append((side, f"{len(embeddings):,} words x {embeddings.dim} ({words}, ...){_origin(embeddings.origin)}"))
+    facts.append(("seed pairs", f"{len(model.pairs):,}{_origin(model.pairs.origin)}"))
     judged = _outcomes(model)
-    sure = (
-        "not calibrated" if judged is None else f"learnt from {judged['forward']:,} and {judged['backward']:,} answers"
-    )
-    return [*facts, ("seed pairs", f"{len(model.pairs):,}{_told(model.pairs.origin)}"), ("confidence", sure)]
+    learnt = judged and f"learnt from {judged['forward']:,} and {judged['backward']:,} answers"
+    return [*facts, ("confidence", learnt or "not calibrated")]
 
 
 def _outcomes(model: Model) -> dict[str, int] | None:
-    """Give from how many judged answers each direction's confidence was learnt."""
+    """Return how many judged answers each direction's confidence was learnt from."""
     if model.confidence is None:
         return None
     return {str(direction): one.outcomes for direction, one in model.confidence.items()}
 
 
-def _told(origin: Mapping[str, Any]) -> str:
-    """Give what a person wants to know of where data came from."""
-    told = {name: origin[name] for name in _TOLD if origin.get(name) and not isinstance(origin[name], list)}
-    return f" {_values(told)}" if told else ""
+def _origin(origin: Mapping[str, Any]) -> str:
+    shown = {name: origin[name] for name in _ORIGIN if origin.get(name) and not isinstance(origin[name], list)}
+    return f" {_values(shown)}" if shown else ""
 
 
 def _values(values: Mapping[str, Any]) -> str:
@@ -137,7 +125,7 @@ def _values(values: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Write a value the way --set reads it."""
+    """Format a value as --set reads it."""
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""The command that opens models to a browser: serve."""
+"""lnmap serve: look words up and correct translations in a browser."""
 
 from __future__ import annotations
 
@@ -7,36 +7,28 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from lnmap.cli.options import Debug, Json, Quiet
+from lnmap.cli import options
 from lnmap.cli.terminal import console, count
 from lnmap.errors import MissingExtraError, OptionError
 
 
 def serve(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Model folders written by 'lnmap align'.")],
+    folders: Annotated[list[Path], options.argument("DIR", "Model folders written by 'lnmap align'.")],
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 lets the network in.")
+        str, options.value("ADDRESS", "Address to listen on; 0.0.0.0 for the whole network.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 for any free one.")] = 8000,
+    port: Annotated[int, options.value("N", "Port to listen on; 0 for any free one.")] = 8000,
     names: Annotated[
-        list[str] | None,
-        typer.Option("--name", metavar="HOST", help="Another name the server is called by; repeatable."),
+        list[str] | None, options.value("HOST", "Another host name of the server; repeatable.", "--name")
     ] = None,
-    test: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Test dictionary, to show each model's scores.")
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    test: Annotated[Path | None, options.value("FILE", "Test dictionary, to show each model's scores.")] = None,
 ) -> None:
-    """Open a page in which words are looked up and translations corrected, and an API for programs.
+    """Serve a page to look words up and correct translations, and an API for programs.
 
     Example: lnmap serve en-fr
 
-    What people mark as right or wrong is kept in DIR/marks.jsonl; the page exports
-    it as a dictionary for 'lnmap align --pairs'. Ctrl-C ends the server.
+    Marks of right and wrong pairs are kept in DIR/marks.jsonl; the page exports
+    them as a dictionary for 'lnmap align --pairs'. Ctrl-C stops the server.
     """
     from lnmap.io import read_lexicon
 
@@ -55,13 +47,13 @@ def serve(
         url = run.address(sock, host)
 
         def ready() -> None:
-            if as_json:
+            if console.as_json:
                 console.json({"url": url, "models": list(models)})
             else:
                 console.result(f"{count(len(models), 'model')} at {url}")
-                console.say("Ctrl-C ends the server")
-            sys.stdout.flush()  # whoever reads this through a pipe waits for it
+                console.say("Ctrl-C stops the server")
+            sys.stdout.flush()  # a program may wait for it at the other end of a pipe
 
-        with suppress(KeyboardInterrupt):  # Ctrl-C is how a server ends
+        with suppress(KeyboardInterrupt):  # the usual way to stop a server
             run.serve(models, sock, host, names or (), ready)
-        console.say("ended")
+        console.say("stopped")
