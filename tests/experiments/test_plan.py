@@ -207,6 +207,31 @@ def test_table_of_the_users_own(tmp_path):
     ]
     assert {(t.score, t.one_way, t.dataset) for t in trials} == {("development", False, None)}
     assert trials[2].profile == "original"
-    path.write_text(path.read_text().replace("score: development", "score: everything"))
-    with pytest.raises(InputError, match="unknown score 'everything'; choose from test, development"):
+
+
+MINE = "title: t\ndirections: [en-fi]\ntakes: [1k-unique]\nwords: {fi: 5}\nsystems: {a: {method: muse}}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("title", "score: everything\ntitle", "unknown score 'everything'; choose from test, development"),
+        ("fi: 5", "fi: many", "words must map languages to numbers above 0, got 'many'"),
+        ("1k-unique", "1", "a seed rule must be text, got 1"),
+        ("1k-unique", "many", "unknown seed rule 'many'"),
+        ("takes: [1k-unique]", "seeds: 1", "'takes' is missing"),
+        ("en-fi", "finnish", "unknown pair 'finnish'"),
+        ("en-fi", "en-fi, en-fi", "without repetitions"),
+        ("method: muse", "method: muse, profile: x", "method 'muse' has no profile 'x'"),
+        ("method: muse", "method: muse, options: {x: 1}", "unknown option 'x'"),
+        ("title", "one_way: maybe\ntitle", "one_way must be true or false, got 'maybe'"),
+        ("title", "colour: red\ntitle", "unknown colour"),
+    ],
+)
+def test_mistakes_in_an_own_table_are_named(tmp_path, old, new, what):
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINE)
+    assert make_plan(str(path))
+    path.write_text(MINE.replace(old, new, 1))
+    with pytest.raises(InputError, match=what):
         make_plan(str(path))

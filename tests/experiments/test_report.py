@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import random
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +28,7 @@ from lnmap.experiments.report.mistakes import is_form, sort_mistakes
 from lnmap.experiments.trial import MEASURE
 from lnmap.progress import Silent
 
+ROOT = Path(__file__).parents[2]
 FIGURES = ("systems", "seed-size", "distance", "self-training", "errors", "frequency")
 WORDS = 120
 NASTY = '<b>"&{ink}</b>|\n'
@@ -268,6 +271,14 @@ def test_report_command_rewrites_from_files_alone(folder, written, capsys):
     assert (written.folder / "report.md").read_text() == before
     (table,) = collect(Results(folder))
     assert len(cells) == len(table.cells)
+
+
+def test_comparison_page_is_what_the_stored_results_say():
+    spec = importlib.util.spec_from_file_location("comparison", ROOT / "benchmarks/comparison.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    assert script.tables() in script.PAGE.read_text(encoding="utf-8")
+    assert len(list((script.RESULTS / "comparison/results").glob("*.json"))) >= 544
 
 
 def test_no_results_is_a_clear_error(tmp_path):

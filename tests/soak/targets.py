@@ -204,6 +204,19 @@ results:  # a comment
 """
 
 
+_PLANNED = """\
+title: a
+directions: [en-fi]
+takes: [1k-unique, 300-all]
+seeds: 2
+words: {fi: 22000}
+score: development
+one_way: false
+every_method: true
+systems: {l: {method: lnmap, options: {iterations: 3}}}
+"""
+
+
 def _results() -> list[bytes]:
     from lnmap.experiments import Results, Trial
 
@@ -229,7 +242,7 @@ TARGETS: dict[str, Target] = {
     "word2vec binary": Target(lambda: [_files()["bin"]], check_vectors),
     "fastText binary": Target(lambda: [fasttext(), fasttext(bucket=0)], check_vectors),
     "dictionary": Target(lambda: [b"the le\ncat\tchat noir\t0.5\n# c\n", b"a b\r\n\r\nc d\r\n"], check_dictionary),
-    "table in YAML": Target(lambda: [_TABLE.encode()], check_table),
+    "table in YAML": Target(lambda: [_TABLE.encode(), _PLANNED.encode()], check_table),
     "model: alignment": Target(lambda: [next(small_model().glob("alignment-*")).read_bytes()], check_alignment),
     "model: manifest": Target(lambda: [(small_model() / "model.json").read_bytes()], check_manifest),
     "results of reproduce": Target(_results, check_result),

@@ -85,9 +85,13 @@ class _Reader:
         self.misprints = fields.get("misprints", dict, {})
         self.directions = self._directions(directions)
         self.pairs = tuple(dict.fromkeys(pair_of(direction) for direction in self.directions))
+        words = fields.get("words", dict, {})
+        for number in words.values():
+            whole = isinstance(number, int) and not isinstance(number, bool) and number > 0
+            fields.require(whole, f"words must map languages to numbers above 0, got {number!r}")
         self.common = {
             "dataset": self.dataset,
-            "words": fields.get("words", dict, {}),
+            "words": words,
             "score": fields.choice("score", (TEST, DEVELOPMENT), TEST),
             "one_way": fields.get("one_way", bool, True),
         }
@@ -213,6 +217,7 @@ class _Reader:
 
     def _check_seed(self, fields: _Fields, take: str, system: System) -> None:
         """Refuse an unknown seed rule, and one that the method cannot be trained with."""
+        fields.require(isinstance(take, str), f"a seed rule must be text, got {take!r}")
         if take != NO_SEED:
             try:
                 parse_rule(take)
