@@ -69,7 +69,7 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """Return `better` or `worse` if a paired test finds it so of the reference system, else nothing."""
+        """Return `better` or `worse` where a paired test finds a difference from the reference system, else nothing."""
         if self.against is None or self.against.p_value >= LEVEL:
             return ""
         return "better" if self.against.difference > 0 else "worse"
