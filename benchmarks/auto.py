@@ -102,7 +102,7 @@ class Task:
 def mixed(*systems: list[Part]) -> list[Part]:
     """Several systems of equal weight."""
     share = 1 / len(systems)
-    return [Part(p.name, p.alignment, p.reverse, p.weight * share) for parts in systems for p in parts]
+    return [Part(p.name, p.alignment, p.direction, p.weight * share) for parts in systems for p in parts]
 
 
 def rows(task: Task, seeds: int) -> Iterator[tuple[str, float]]:

@@ -47,14 +47,14 @@ def reliability(pair: BundledPair) -> str:
     """Share of right first answers in each tenth of the confidence, both directions."""
     model = lnmap.align(pair.source, pair.target, pair.train, method="procrustes", calibrate=True)
     series: list[Series] = [("as it should be", [0, 100], [0, 100])]
-    for name, gold, reverse in (
-        ("English to French", pair.test, False),
-        ("French to English", pair.test.reversed(), True),
+    for name, gold, direction in (
+        ("English to French", pair.test, "forward"),
+        ("French to English", pair.test.reversed(), "backward"),
     ):
         wanted: dict[str, set[str]] = {}
         for source, target in gold:
             wanted.setdefault(source, set()).add(target)
-        best = [(answer.query, answer.candidates[0]) for answer in model.translate(list(wanted), 1, reverse)]
+        best = [(answer.query, answer.candidates[0]) for answer in model.translate(list(wanted), 1, direction)]
         p = np.array([candidate.confidence for _, candidate in best])
         right = np.array([candidate.word in wanted[query] for query, candidate in best])
         bins = np.minimum((p * BINS).astype(int), BINS - 1)

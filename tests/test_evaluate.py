@@ -96,7 +96,7 @@ def test_letter_case_keeps_coverage_below_100():
 
 
 def test_no_pair_known():
-    with pytest.raises(LexiconError, match=r"none of the 1 test pairs .*first column.*--reverse"):
+    with pytest.raises(LexiconError, match=r"none of the 1 test pairs .*first column.*direction='backward'"):
         by_hand([("eins", "one")])
 
 
@@ -128,7 +128,7 @@ def test_pairs_seen_in_training_forward(model):
 def test_pairs_seen_in_training_backward(model):
     """The other direction's test file holds training pairs with their sides exchanged."""
     gold = Lexicon.from_pairs([("eins", "one"), ("vier", "four"), ("drei", "three"), ("zwei", "four")])
-    found = model.evaluate(gold, reverse=True)
+    found = model.evaluate(gold, direction="backward")
     assert (found.seen_pairs, found.test_pairs) == (2, 4)
     assert model.evaluate(gold.reversed()).seen_pairs == 2
 

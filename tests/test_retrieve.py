@@ -308,8 +308,25 @@ def test_rows_are_searched_like_their_vectors():
     rows = torch.tensor([3, 0, 49])
     before = space.search(rows, 5)
     by_vector = space.search(space.source[rows], 5)
-    space.prepare()
+    _ = space.means
     for hits in (before, space.search(rows, 5)):
         assert torch.equal(hits.rows, by_vector.rows)
         assert torch.allclose(hits.scores, by_vector.scores, atol=1e-6)
         assert torch.allclose(hits.cosines, by_vector.cosines, atol=1e-6)
+
+
+def test_best_answers_are_searched_once(monkeypatch):
+    generator = torch.Generator().manual_seed(0)
+    space = BilingualSpace(torch.randn(50, 8, generator=generator), torch.randn(60, 8, generator=generator))
+    assert space.swapped().swapped() is space
+    assert torch.equal(space.swapped().means[0], space.means[1])
+    rows = torch.tensor([3, 0, 49, 3])
+    best, scores = space.best.look_up(rows)
+    found = space.search(rows, 2)
+    assert torch.equal(best, found.rows[:, 0])
+    assert torch.allclose(2 * scores - space.means[0][rows][:, None], found.scores, atol=1e-6)
+    assert space.best.known.tolist() == [0, 3, 49]
+    monkeypatch.setattr(retrieve, "top_k", None)  # nothing is searched again
+    assert torch.equal(space.best.look_up(rows)[0], best)
+    assert torch.equal(space.best.rivals(rows, best), scores[:, 1])
+    assert torch.equal(space.best.rivals(rows, best + 1), scores[:, 0])

@@ -12,9 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lnmap.direction import Direction
 from lnmap.errors import InputError
 from lnmap.normalize import unit
-from lnmap.retrieve import BilingualSpace, neighbourhood_means, top_k
+from lnmap.retrieve import UNKNOWN, BestTable, BilingualSpace, neighbourhood_means
 
 FEATURES = ("csls", "ahead", "behind", "ahead back", "behind back")
 CANDIDATES = 5  # candidates of each held-out word that a fit learns from
@@ -67,11 +68,11 @@ class Confidence:
         return cls(tuple(float(w) for w in values["weights"]), float(values["bias"]), int(values["outcomes"]))
 
 
-Confidences = dict[bool, Confidence]  # of both directions; True is the one from target to source
+Confidences = dict[Direction, Confidence]
 
 
 @torch.no_grad()
-def features(space: BilingualSpace, queries: Tensor, candidates: Tensor, best_first: bool = False) -> Tensor:
+def features(space: BilingualSpace, queries: Tensor, candidates: Tensor) -> Tensor:
     """Describe candidates (n, k) of queries: shape (n, k, 5), in the order of `FEATURES`.
 
     * csls: the score.
@@ -79,36 +80,20 @@ def features(space: BilingualSpace, queries: Tensor, candidates: Tensor, best_fi
     * ahead back, behind back: the same, seen from the candidate, among all words that it might translate.
 
     :param queries: rows of source words (n,), or mapped vectors (n, c) of words outside the vocabulary.
-    :param best_first: the candidates are the best of each query by CSLS, so that no search is needed to know them.
     """
-    known = queries.ndim == 1
-    vectors = space.source[queries] if known else unit(queries)
+    search: dict[str, Any] = {"memory": space.memory, "progress": space.progress}
     means, target_means = space.means
-    if known:
-        own, mean = queries, means[queries]
+    if queries.ndim == 1:
+        own, mean, vectors = queries[:, None], means[queries][:, None], space.source[queries]
+        table, rows = space.best, own
     else:
-        own = torch.full((len(queries),), -1, device=queries.device)
-        mean = neighbourhood_means(vectors, space.target, space.neighbours, memory=space.memory)
-    cosines = torch.stack([(vectors * space.target[column]).sum(dim=1) for column in candidates.T], dim=1)
-
-    scores = cosines - target_means[candidates] / 2
-    if best_first and candidates.shape[1] > 1:
-        best, rows = scores[:, :2], candidates[:, :2]
-    else:
-        best, rows = top_k(vectors, space.target, 2, target_means / -2, memory=space.memory, progress=space.progress)
-    other = torch.where(rows[:, :1] == candidates, best[:, -1:], best[:, :1])
-    margin = 2 * (scores - other)
-
-    asked, place = candidates.unique(return_inverse=True)
-    best, rows = top_k(space.target[asked], space.source, 2, means / -2, memory=space.memory, progress=space.progress)
-    other = torch.where(rows[place][..., 0] == own[:, None], best[place][..., -1], best[place][..., 0])
-    back = 2 * (cosines - mean[:, None] / 2 - other)
-
-    return describe(2 * cosines - mean[:, None] - target_means[candidates], margin, back)
-
-
-def describe(csls: Tensor, margin: Tensor, back: Tensor) -> Tensor:
-    """Give the features (..., 5) of candidates whose score and leads over their rivals, both ways, are known."""
+        own, vectors = torch.full((len(queries), 1), UNKNOWN, device=queries.device), unit(queries)
+        mean = neighbourhood_means(vectors, space.target, space.neighbours, memory=space.memory)[:, None]
+        table, rows = BestTable(vectors, space.target, target_means / -2), torch.arange(len(vectors))[:, None].to(own)
+    cosines = torch.stack([(vectors * space.target[column]).sum(dim=1) for column in candidates.T], dim=1)  # (n, k)
+    margin = 2 * cosines - target_means[candidates] - 2 * table.rivals(rows.expand_as(candidates), candidates, **search)
+    back = 2 * cosines - mean - 2 * space.swapped().best.rivals(candidates, own, **search)
+    csls = 2 * cosines - mean - target_means[candidates]
     parts = csls, margin.clamp_min(0), margin.clamp_max(0), back.clamp_min(0), back.clamp_max(0)
     return torch.stack(parts, dim=-1)
 
@@ -124,7 +109,7 @@ def outcomes(
     found = space.search(words, candidates).rows
     size = len(space.target)
     right = torch.isin(words[:, None] * size + found, known[:, 0] * size + known[:, 1])
-    return features(space, words, found, best_first=True), right
+    return features(space, words, found), right
 
 
 def hold_out(pairs: Tensor, seed: int, rarest: bool = False) -> Tensor | None:

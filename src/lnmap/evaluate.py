@@ -107,8 +107,8 @@ def evaluate(
     wanted = _gold_rows(source, target, gold)
     if not wanted:
         raise LexiconError(
-            f"none of the {len(gold):,} test pairs has both words in the vocabularies; "
-            "check that its first column is the language translated from (or use --reverse)"
+            f"none of the {len(gold):,} test pairs has both words in the vocabularies",
+            advice="check that its first column is the language translated from (or use {direction:backward})",
         )
     words = torch.tensor(list(wanted), device=space.source.device)
     width = max(len(rows) for rows in wanted.values())

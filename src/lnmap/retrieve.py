@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -30,6 +30,7 @@ MEMORY = 512 << 20  # bytes one block of scores may take
 _BETA = 30.0  # temperature of the inverted softmax, as in MUSE
 _GROUP = 64  # candidates a group: a row's top-k lies in its k groups of largest maximum
 _MAX_ROWS = 1024
+UNKNOWN = -1  # row of a best candidate that has not been searched yet
 
 
 def score_blocks(
@@ -120,8 +121,50 @@ class Hits:
     cosines: Tensor
 
 
+class BestTable:
+    """The two best candidates of each query by `query . candidate + bias`, each query searched once.
+
+    :param queries: shape (n, d).
+    :param candidates: shape (m, d).
+    :param bias: shape (m,).
+    """
+
+    def __init__(self, queries: Tensor, candidates: Tensor, bias: Tensor) -> None:
+        self.queries, self.candidates, self.bias = queries, candidates, bias
+        self.rows = torch.full((len(queries),), UNKNOWN, dtype=torch.long, device=queries.device)  # (n,)
+        self.scores = queries.new_zeros(len(queries), 2)  # (n, 2), of the best and the second best
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def known(self) -> Tensor:
+        """Rows of the queries that have been searched."""
+        return (self.rows != UNKNOWN).nonzero()[:, 0]
+
+    def look_up(
+        self, queries: Tensor, *, memory: int = MEMORY, progress: Progress | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return the best candidates of some rows of queries (q,) and the two best scores (q, 2)."""
+        missing = queries[self.rows[queries] == UNKNOWN].unique()
+        if len(missing):
+            found = top_k(self.queries[missing], self.candidates, 2, self.bias, memory=memory, progress=progress)
+            self.scores[missing] = found[0][:, [0, -1]]
+            self.rows[missing] = found[1][:, 0]  # last: another thread that sees the row relies on its scores
+        return self.rows[queries], self.scores[queries]
+
+    def rivals(self, queries: Tensor, chosen: Tensor, **search: Any) -> Tensor:
+        """Return the score of the best candidate besides the one chosen, for rows of queries and candidates (...)."""
+        rows, scores = self.look_up(queries.reshape(-1), **search)
+        rows, scores = rows.reshape(queries.shape), scores.reshape(*queries.shape, 2)
+        return torch.where(rows == chosen, scores[..., 1], scores[..., 0])
+
+
 class BilingualSpace:
-    """Two vocabularies in one space, ready to be searched from the source side.
+    """Two vocabularies in one space, searched from the source side.
+
+    What a search has to compute for whole vocabularies is kept: the neighbourhood means, and the best candidates of
+    the words that were asked for.
 
     :param source: mapped source vectors (n, c); scaled to length one here.
     :param target: mapped target vectors (m, c).
@@ -143,31 +186,41 @@ class BilingualSpace:
         self._source_means: Tensor | None
         self._target_means: Tensor | None
         self._source_means, self._target_means = means or (None, None)
+        self._best: BestTable | None = None
+        self._swapped: BilingualSpace | None = None
 
     @property
     def means(self) -> tuple[Tensor, Tensor]:
         """CSLS neighbourhood means of the source words (n,) and of the target words (m,)."""
         if self._source_means is None:
-            self._source_means = self._mean(self.source, self.target)
+            known = self._swapped._target_means if self._swapped else None
+            self._source_means = self._mean(self.source, self.target) if known is None else known
         return self._source_means, self.target_means
 
     @property
     def target_means(self) -> Tensor:
         """CSLS neighbourhood means of the target words (m,): all that ranking them needs."""
         if self._target_means is None:
-            self._target_means = self._mean(self.target, self.source)
+            known = self._swapped._source_means if self._swapped else None
+            self._target_means = self._mean(self.target, self.source) if known is None else known
         return self._target_means
 
-    def prepare(self) -> None:
-        """Compute the neighbourhood means of all words now; searches by row are then twice as fast."""
-        _ = self.means
+    @property
+    def best(self) -> BestTable:
+        """The best targets of the source words by CSLS, as far as they were asked for."""
+        if self._best is None:
+            self._best = BestTable(self.source, self.target, self.target_means / -2)
+        return self._best
 
     def swapped(self) -> BilingualSpace:
-        """Give the same space, searched from the other side; nothing is computed again."""
-        other = copy.copy(self)
-        other.source, other.target = self.target, self.source
-        other._source_means, other._target_means = self._target_means, self._source_means
-        return other
+        """Return the same space, searched from the other side; the two share what they compute."""
+        if self._swapped is None:
+            other = copy.copy(self)
+            other.source, other.target = self.target, self.source
+            other._source_means, other._target_means = self._target_means, self._source_means
+            other._best, other._swapped = None, self
+            self._swapped = other
+        return self._swapped
 
     def search(self, queries: Tensor, k: int = 1, criterion: Criterion = "csls") -> Hits:
         """Find the k best targets of source words, given by their rows (q,) or as mapped vectors (q, c)."""
@@ -181,6 +234,12 @@ class BilingualSpace:
             mean = self._mean(queries, self.target) if mean is None else mean
             scores = 2 * scores - mean[:, None]
         return Hits(rows, scores, cosines)
+
+    def score(self, rows: Tensor, targets: Tensor) -> Hits:
+        """Score given targets (n, k) of source rows (n,) by CSLS."""
+        means, target_means = self.means
+        cosines = (self.source[rows][:, None] * self.target[targets]).sum(dim=2)
+        return Hits(targets, 2 * cosines - means[rows][:, None] - target_means[targets], cosines)
 
     def ranks(self, rows: Tensor, gold: Tensor, criterion: Criterion = "csls") -> Tensor:
         """Rank of the best gold target of each source row; `gold` is padded with -1."""

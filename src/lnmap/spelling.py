@@ -17,6 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from lnmap.direction import Side
+
 COLUMNS = 512
 _LENGTHS = (2, 3, 4, 5)
 _BUCKETS = 1 << 18  # n-grams are counted by hash
@@ -36,19 +38,21 @@ class Spelling:
     """How words of two languages are turned into columns.
 
     :param weight: what the cosine of spellings counts for, where that of meanings counts one.
-    :param rarity: of each hashed n-gram, in the source and in the target language, (2, buckets).
+    :param rarity: of each hashed n-gram in each language, (buckets,).
     """
 
-    def __init__(self, weight: float, rarity: Tensor) -> None:
+    def __init__(self, weight: float, rarity: dict[Side, Tensor]) -> None:
         self.weight, self.rarity = weight, rarity
 
     @classmethod
     def of(cls, source: Sequence[str], target: Sequence[str], weight: float = 1.0) -> Spelling:
         """Count the n-grams of two vocabularies."""
-        return cls(weight, torch.stack([torch.from_numpy(_rarity(words)) for words in (source, target)]))
+        return cls(
+            weight, {Side.SOURCE: torch.from_numpy(_rarity(source)), Side.TARGET: torch.from_numpy(_rarity(target))}
+        )
 
-    def columns(self, side: int, words: Sequence[str], width: int = COLUMNS) -> Tensor:
-        """Describe words of the source (side 0) or target language (1): shape (n, width), of length sqrt(weight)."""
+    def columns(self, side: Side, words: Sequence[str], width: int = COLUMNS) -> Tensor:
+        """Describe words of one language: shape (n, width), of length sqrt(weight)."""
         rarity = self.rarity[side].numpy()
         blocks = [_columns(words[i : i + _BLOCK], rarity, width) for i in range(0, len(words), _BLOCK)]
         found = torch.from_numpy(np.concatenate(blocks) if blocks else np.zeros((0, width), np.float32))
@@ -60,19 +64,19 @@ class Spelling:
 
     def tells(self, source: Sequence[str], target: Sequence[str], pairs: Tensor) -> bool:
         """Whether the words of pairs (k, 2) are spelt more alike than words put together at random."""
-        x = self.weighing(1.0).columns(0, [source[row] for row in pairs[:, 0].tolist()])
-        y = self.weighing(1.0).columns(1, [target[row] for row in pairs[:, 1].tolist()])
+        x = self.weighing(1.0).columns(Side.SOURCE, [source[row] for row in pairs[:, 0].tolist()])
+        y = self.weighing(1.0).columns(Side.TARGET, [target[row] for row in pairs[:, 1].tolist()])
         gain = (x * y).sum(dim=1) - (x * y.roll(1, dims=0)).sum(dim=1)
         return float(gain.mean()) > max(_LEAST_GAIN, 3 * float(gain.std()) / math.sqrt(len(gain)))
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Everything needed to rebuild it."""
-        return {"weight": self.weight}, {"rarity": self.rarity}
+        return {"weight": self.weight}, {f"rarity.{side}": rarity for side, rarity in self.rarity.items()}
 
     @classmethod
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> Spelling:
         """Rebuild from `state()`."""
-        return cls(float(values["weight"]), tensors["rarity"].cpu())
+        return cls(float(values["weight"]), {side: tensors[f"rarity.{side}"].cpu() for side in Side})
 
 
 def fold(word: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import lnmap
+from lnmap.direction import Direction
 from lnmap.errors import OutputError
 from lnmap.io import atomic as storage
 from lnmap.io.atomic import TEMPORARY, atomic_file, atomic_folder, locked, write_json
@@ -234,7 +235,7 @@ def answers(folder):
     return (
         model.source.fingerprint,
         model.info["seed"],
-        [[t.words for t in model.translate(words, k=3, reverse=reverse)] for reverse in (False, True)],
+        [[t.words for t in model.translate(words, k=3, direction=direction)] for direction in Direction],
         list(model.pairs),
         model.log,
     )

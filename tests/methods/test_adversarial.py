@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from lnmap.direction import Direction
 from lnmap.errors import InputError, LexiconError, TrainingError
 from lnmap.methods import ALIGNMENTS
 from lnmap.methods.aae import Aae, TwoWayAlignment, encode
@@ -136,10 +137,10 @@ def test_two_way_alignment_round_trip():
     alignment = method.fit(x, y, torch.empty(0, 2, dtype=torch.long), Run())
     assert isinstance(alignment, TwoWayAlignment)
     again = ALIGNMENTS[alignment.kind].from_state(*alignment.state())
-    for reverse in (False, True):
-        assert torch.equal(again.map_source(x, reverse), alignment.map_source(x, reverse))
-        assert torch.equal(again.map_target(y, reverse), alignment.map_target(y, reverse))
-    assert not torch.equal(alignment.map_source(x), alignment.map_source(x, reverse=True))
+    for direction in Direction:
+        assert torch.equal(again.map_source(x, direction), alignment.map_source(x, direction))
+        assert torch.equal(again.map_target(y, direction), alignment.map_target(y, direction))
+    assert not torch.equal(alignment.map_source(x), alignment.map_source(x, Direction.BACKWARD))
 
 
 def test_bliss_losses_equal_their_definitions():

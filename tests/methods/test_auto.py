@@ -6,13 +6,14 @@ import torch
 
 import lnmap
 from lnmap.datasets import bundled_pair
+from lnmap.direction import Direction
 from lnmap.errors import TrainingError
 from lnmap.lexicon import Lexicon
 from lnmap.methods import make_method
 from lnmap.methods.auto.choose import Candidate, Choice, choose
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
-from lnmap.model.folder import FolderCheckpoint
+from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.spelling import COLUMNS, Spelling, fold
 
 FAST = {"iterations": 3, "trial_iterations": 3, "queries": 2000}
@@ -110,9 +111,9 @@ class TestChoice:
 def test_better_than_its_parts(model, small):
     source, target, train, test = small
     alone = lnmap.align(source, target, train, method="procrustes", device="cpu")
-    for reverse in (False, True):
-        gold = test.reversed() if reverse else test
-        assert model.evaluate(gold, reverse).precision(1) > alone.evaluate(gold, reverse).precision(1) + 3
+    for direction in Direction:
+        gold = test if direction is Direction.FORWARD else test.reversed()
+        assert model.evaluate(gold, direction).precision(1) > alone.evaluate(gold, direction).precision(1) + 3
     assert isinstance(model.alignment, EnsembleAlignment)
     assert model.alignment.spelling is not None
 
@@ -131,7 +132,10 @@ def test_saved_and_loaded(model, tmp_path):
     again = lnmap.load(tmp_path / "m")
     words = ["house", "music", "president"]
     assert [t.words for t in again.translate(words)] == [t.words for t in model.translate(words)]
-    assert again.translate("maison", reverse=True)[0].words == model.translate("maison", reverse=True)[0].words
+    assert (
+        again.translate("maison", direction="backward")[0].words
+        == model.translate("maison", direction="backward")[0].words
+    )
 
 
 def test_new_vectors_are_mapped_without_spelling(model):

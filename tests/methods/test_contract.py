@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 import lnmap
+from lnmap.direction import Direction
 from lnmap.errors import InputError, LnmapError
 from lnmap.methods import ALIGNMENTS, METHODS, make_method
 from lnmap.methods.base import Alignment, LinearAlignment, Method, Run, State, Supervision
@@ -173,14 +174,14 @@ def test_options_explain_themselves(name):
 def test_finds_a_planted_rotation(name, model, problem):
     if name in EXEMPT:
         pytest.skip(EXEMPT[name])
-    for reverse in (False, True):
-        assert model(name).evaluate(problem.lexicon, reverse).precision(1) > LEAST.get(name, 95.0)
+    for direction in Direction:
+        assert model(name).evaluate(problem.lexicon, direction).precision(1) > LEAST.get(name, 95.0)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_both_directions_answer(name, model):
-    for reverse in (False, True):
-        (found,) = model(name).translate("w5", k=3, reverse=reverse)
+    for direction in Direction:
+        (found,) = model(name).translate("w5", k=3, direction=direction)
         assert len(found.candidates) == 3
         assert all(np.isfinite([c.score, c.cosine]).all() for c in found.candidates)
 
@@ -188,9 +189,9 @@ def test_both_directions_answer(name, model):
 @pytest.mark.parametrize("name", NAMES)
 def test_maps_both_languages_into_one_space(name, fitted, problem):
     alignment = fitted(name).alignment
-    for reverse in (False, True):
-        x = alignment.map_source(torch.from_numpy(problem.source.vectors[:7]), reverse)
-        y = alignment.map_target(torch.from_numpy(problem.target.vectors[:9]), reverse)
+    for direction in Direction:
+        x = alignment.map_source(torch.from_numpy(problem.source.vectors[:7]), direction)
+        y = alignment.map_target(torch.from_numpy(problem.target.vectors[:9]), direction)
         assert x.shape == (7, y.shape[1])
         assert len(y) == 9
 
@@ -254,9 +255,9 @@ def test_state_rebuilds_it(name, fitted, problem):
         json.loads(json.dumps(values)), {k: t.clone() for k, t in tensors.items()}
     )
     x, y = (torch.from_numpy(side.vectors[:50]) for side in (problem.source, problem.target))
-    for reverse in (False, True):
-        assert torch.equal(again.map_source(x, reverse), alignment.map_source(x, reverse))
-        assert torch.equal(again.map_target(y, reverse), alignment.map_target(y, reverse))
+    for direction in Direction:
+        assert torch.equal(again.map_source(x, direction), alignment.map_source(x, direction))
+        assert torch.equal(again.map_target(y, direction), alignment.map_target(y, direction))
     assert again.to("cpu") is again
 
 
@@ -265,8 +266,8 @@ def test_save_and_load(name, model, tmp_path):
     built = model(name)
     loaded = lnmap.load(built.save(tmp_path / "model"))
     words = list(built.source.words[:40])
-    for reverse in (False, True):
-        assert loaded.translate(words, reverse=reverse) == built.translate(words, reverse=reverse)
+    for direction in Direction:
+        assert loaded.translate(words, direction=direction) == built.translate(words, direction=direction)
 
 
 def fit_or_refuse(name: str, problem: Any) -> Alignment | None:
@@ -300,7 +301,7 @@ def test_unequal_dimensions(name, plant):
     alignment = fit_or_refuse(name, mixed)
     if alignment is not None:
         model = lnmap.Model(mixed.source, mixed.target, alignment)
-        assert all(model.translate("w3", reverse=reverse)[0].known for reverse in (False, True))
+        assert all(model.translate("w3", direction=direction)[0].known for direction in Direction)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import lnmap
+from lnmap.direction import Direction
 from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
 from lnmap.methods import make_method
 from lnmap.methods.base import Run
@@ -19,7 +20,7 @@ from lnmap.methods.lnmap.losses import mapping_losses, ranking_loss, squared_err
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Mapper, Networks
 from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
 from lnmap.methods.lnmap.train import Trainer, near_rotation
-from lnmap.model.folder import FolderCheckpoint
+from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Silent
 
 SMALL = {"code": 60, "hidden": 64, "mapper_hidden": 64, "queries": 2000, "pool": 2000}
@@ -156,7 +157,7 @@ class TestAlgorithm:
         alignment, run = self.fit(planted, run, iterations=1, closed_iterations=1)
         assert {row["stage"] for row in run.log} == {"forward"}
         x = torch.from_numpy(planted.source.vectors)
-        assert torch.equal(alignment.map_source(x), alignment.map_source(x, reverse=True))
+        assert torch.equal(alignment.map_source(x), alignment.map_source(x, Direction.BACKWARD))
 
     def test_log_says_how_far_each_module_moved(self, planted):
         _, run = self.fit(planted, iterations=2, closed_iterations=1, steps=2)

@@ -12,10 +12,11 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as dump_tensors
 
 import lnmap
+from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LexiconError, LnmapError, ModelError, OutputError
 from lnmap.lexicon import Lexicon
-from lnmap.model.folder import FolderCheckpoint
+from lnmap.pipeline.checkpoint import FolderCheckpoint
 
 SMALL = {
     "procrustes": {},
@@ -49,7 +50,7 @@ def answers(model):
     """Everything a model says, to the last bit."""
     words = list(model.source.words)
     return (
-        [model.translate(words, k=3, reverse=reverse) for reverse in (False, True)],
+        [model.translate(words, k=3, direction=direction) for direction in Direction],
         model.induce(),
         model.evaluate(Lexicon.from_pairs((w, w) for w in words)).to_dict(),
         list(model.pairs),
@@ -145,7 +146,7 @@ def test_origins_that_json_does_not_know(plant, tmp_path):
 
 
 def test_missing(tmp_path):
-    assert "lnmap align" in refused(tmp_path / "nowhere", "there is no model folder")
+    assert "align two languages" in refused(tmp_path / "nowhere", "there is no model folder")
     (tmp_path / "file").write_text("x")
     refused(tmp_path / "file", "there is no model folder")
 
@@ -163,10 +164,10 @@ def test_manifest_is_something_else(saved, text):
     refused(saved, "model.json")
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, [1]])
+@pytest.mark.parametrize("version", [0, 3, "1", None, [1]])
 def test_other_version(saved, version):
     manifest(saved, version=version)
-    refused(saved, "this lnmap reads version 1; use the lnmap that wrote it")
+    refused(saved, "this lnmap reads versions 1 to 2; use the lnmap that wrote it")
 
 
 @pytest.mark.parametrize(
@@ -282,7 +283,7 @@ def test_numbers_that_no_run_saves(saved, value, match):
     entry = json.loads((saved / "model.json").read_text())["files"]
     path = saved / entry["alignment"]["name"]
     tensors = load_tensors(path.read_bytes())
-    tensors["means.False.1"][-1] = value
+    tensors["means.forward.target"][-1] = value
     path.write_bytes(dump_tensors(tensors))
     entry["alignment"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
     manifest(saved, files=entry)

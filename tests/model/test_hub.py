@@ -124,7 +124,7 @@ def test_broken_downloads(model, hub):
     with pytest.raises(errors.HubError, match="changed after it was saved"):
         Model.from_pretrained("me/en-fr")
     hub.swapped = None
-    with pytest.raises(errors.HubError, match="--force"):  # what was fetched is kept until it is fetched again
+    with pytest.raises(errors.HubError, match="force=True"):  # what was fetched is kept until it is fetched again
         Model.from_pretrained("me/en-fr")
     assert Model.from_pretrained("me/en-fr", force=True).translate("time") == model.translate("time")
 

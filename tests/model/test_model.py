@@ -5,6 +5,7 @@ import pytest
 import torch
 
 import lnmap
+from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError
 from lnmap.lexicon import Lexicon
@@ -19,8 +20,8 @@ def model(planted):
 
 
 def test_translates_both_ways(model):
-    for reverse in (False, True):
-        found = model.translate(["w3", "W7", "w0"], k=4, reverse=reverse)
+    for direction in Direction:
+        found = model.translate(["w3", "W7", "w0"], k=4, direction=direction)
         assert [t.query for t in found] == ["w3", "W7", "w0"]
         assert [t.words[0] for t in found] == ["w3", "w7", "w0"]
         assert all(t.known and len(t.candidates) == 4 for t in found)
@@ -74,7 +75,7 @@ def test_new_vectors(model, planted):
     new = planted.source.vectors[:5] + 0.01
     assert [found[0].word for found in model.nearest(new)] == ["w0", "w1", "w2", "w3", "w4"]
     back = planted.target.vectors[:5] * 2
-    assert [found[0].word for found in model.nearest(back, reverse=True)] == list(planted.target.words[:5])
+    assert [found[0].word for found in model.nearest(back, direction="backward")] == list(planted.target.words[:5])
     same = model.nearest(planted.source.vectors[3:4], k=3)[0]
     assert [c.word for c in same] == model.translate("w3", k=3)[0].words
 
@@ -110,12 +111,12 @@ def test_induce(model):
     assert [e.cosine for e in ranked] == sorted((e.cosine for e in ranked), reverse=True)
     allowed = set(model.source.words[:50]) & set(model.target.words[:50])
     assert {e.source for e in ranked} == allowed
-    assert {(e.source, e.target) for e in model.induce(reverse=True)} == {(e.target, e.source) for e in entries}
+    assert {(e.source, e.target) for e in model.induce(direction="backward")} == {(e.target, e.source) for e in entries}
 
 
 def test_evaluate_both_ways(model, planted):
-    for reverse in (False, True):
-        found = model.evaluate(planted.lexicon, reverse=reverse)
+    for direction in Direction:
+        found = model.evaluate(planted.lexicon, direction=direction)
         assert found.precision() == 100
         assert found.seen_pairs == found.test_pairs == 500
 
@@ -128,7 +129,7 @@ def test_different_dimensions():
     model = Model(source, target, LinearAlignment(norms, torch.eye(3)[:, :2], torch.eye(2)))
     assert model.map(source.vectors).shape == (2, 2)
     assert model.translate("b", k=1, criterion="cosine")[0].words == ["y"]
-    assert model.translate("x", k=1, reverse=True, criterion="cosine")[0].words == ["a"]
+    assert model.translate("x", k=1, direction="backward", criterion="cosine")[0].words == ["a"]
 
 
 def test_arrays_become_tensors():

@@ -57,7 +57,7 @@ def test_unknown_words_of_a_model_made_from_a_bin(model):
         assert all(0 <= candidate.confidence <= 1 for candidate in answer.candidates)
     expected = model.nearest(SubwordModel(model.source.origin["path"]).vector("misunderstandings")[None], k=3)[0]
     assert answers[1].words == [candidate.word for candidate in expected]
-    (unknown,) = model.translate("misunderstandings", reverse=True)  # the target's file has no subwords
+    (unknown,) = model.translate("misunderstandings", direction="backward")  # the target's file has no subwords
     assert not unknown.known
     assert unknown.spellings == ("misunderstanding",)
 

@@ -10,9 +10,9 @@ from lnmap.errors import InputError, LexiconError, LnmapError, TrainingError
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import Method
 from lnmap.methods.procrustes import Procrustes, rotated, rotation
-from lnmap.model.folder import FolderCheckpoint
 from lnmap.normalize import Normalizer
 from lnmap.pipeline.align import seed_pairs
+from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Silent
 
 
@@ -140,7 +140,7 @@ def test_a_built_method(problem):
         ({"policy": "banana", "source": (["a"], [[1.0]])}, "unknown reading policy 'banana'"),
         ({"device": "banana"}, "device 'banana' is not available"),
         ({"limit": 0}, "limit"),
-        ({"resume": True}, "resume needs the output folder"),
+        ({"resume": True}, "resuming needs the output folder"),
     ],
 )
 def test_wrong_arguments(problem, kwargs, message):
@@ -265,7 +265,7 @@ def test_one_way(problem):
     names = [set(model.alignment.state()[1]) for model in models]
     assert any(name.startswith("backward.") for name in names[0])
     assert not any(name.startswith("backward.") for name in names[1])
-    assert all(model.translate("w3", reverse=True)[0].known for model in models)
+    assert all(model.translate("w3", direction="backward")[0].known for model in models)
     assert models[1].info["one_way"] is True
 
 
@@ -280,7 +280,7 @@ def test_the_bundled_pair_end_to_end(pair, tmp_path):
     assert found.to_dict() == model.evaluate(pair.test).to_dict()
     assert found.precision(1) > 60
     assert found.seen_pairs == 0
-    backward = loaded.evaluate(Lexicon([*pair.test.reversed(), *list(model.pairs.reversed())[:5]]), reverse=True)
+    backward = loaded.evaluate(Lexicon([*pair.test.reversed(), *list(model.pairs.reversed())[:5]]), "backward")
     assert backward.seen_pairs == 5
 
 

@@ -56,7 +56,7 @@ def test_through_the_pivot(models, pair):
     through = joined.evaluate(gold).precision(1)
     assert through > direct - 5
     assert joined.translate("temps", 1)[0].words == ["x-time"]
-    assert joined.translate("x-time", 1, reverse=True)[0].words == ["temps"]
+    assert joined.translate("x-time", 1, direction="backward")[0].words == ["temps"]
 
 
 def test_composed_models_are_saved_like_others(models, tmp_path):

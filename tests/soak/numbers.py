@@ -127,6 +127,7 @@ def solve(case: str, method: str, folder: str) -> str:
     from tests.methods.test_contract import FAST
 
     import lnmap
+    from lnmap.direction import Direction
     from lnmap.methods import make_method
 
     allow_short_training()
@@ -144,8 +145,8 @@ def solve(case: str, method: str, folder: str) -> str:
         return "refused"
     _check_saved(Path(folder))
     loaded = lnmap.load(folder)
-    for reverse in (False, True):
-        for answer in loaded.translate(words[:5], k=3, reverse=reverse):
+    for direction in Direction:
+        for answer in loaded.translate(words[:5], k=3, direction=direction):
             if not all(np.isfinite([c.score, c.cosine]).all() for c in answer.candidates):
                 raise AssertionError("a score is not finite")
     first, second = (one.translate(words[0])[0].candidates for one in (model, loaded))

@@ -9,13 +9,13 @@ import typer
 
 from lnmap.cli.options import Debug, Json, ModelFolder, Quiet
 from lnmap.cli.terminal import console
+from lnmap.direction import Side
 from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.methods.base import Method
-    from lnmap.model.model import Model, Side
+    from lnmap.model.model import Model
 
-_SIDES: tuple[Side, Side] = ("source", "target")
 _TOLD = (
     "path",
     "seed",
@@ -62,7 +62,7 @@ def info(folder: ModelFolder, as_json: Json = False, quiet: Quiet = False, debug
 
     Example: lnmap info en-fr
     """
-    from lnmap.model.folder import load
+    from lnmap.model import load
 
     model = load(folder)
     if as_json:
@@ -108,7 +108,7 @@ def _facts(model: Model) -> list[tuple[str, str]]:
         ("trained", f"{known.get('created')} on {known.get('device')} in {known.get('seconds')} s"),
         ("versions", _values(known.get("versions", {}))),
     ]
-    for side in _SIDES:
+    for side in Side:
         embeddings = model.side(side)
         words = ", ".join(embeddings.words[:3])
         facts.append((side, f"{len(embeddings):,} words x {embeddings.dim} ({words}, ...){_told(embeddings.origin)}"))
@@ -123,7 +123,7 @@ def _outcomes(model: Model) -> dict[str, int] | None:
     """Give from how many judged answers each direction's confidence was learnt."""
     if model.confidence is None:
         return None
-    return {"forward": model.confidence[False].outcomes, "backward": model.confidence[True].outcomes}
+    return {str(direction): one.outcomes for direction, one in model.confidence.items()}
 
 
 def _told(origin: Mapping[str, Any]) -> str:

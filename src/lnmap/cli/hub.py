@@ -12,6 +12,7 @@ import typer
 from lnmap.cli.options import Debug, Json, ModelFolder, Quiet, check_folder
 from lnmap.cli.terminal import console
 from lnmap.cli.using import load_model
+from lnmap.direction import Direction
 from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
@@ -87,11 +88,11 @@ def pull(
 
     Needs the extra 'hub'. The model is checked before DIR is written.
     """
-    from lnmap.model.hub import pull as pull_model
+    from lnmap.model import Model
 
     check_folder(out)
     _calm()
-    model = pull_model(repo, revision=revision, force=force, progress=console)
+    model = Model.from_hub(repo, revision=revision, force=force, progress=console)
     model.save(out)
     if as_json:
         console.json({"model": str(out), "repository": repo, **model.info})
@@ -114,5 +115,5 @@ def _scores(model: Model, pairs: Path) -> dict[str, Evaluation]:
     gold = read_lexicon(pairs)
     return {
         "source to target": model.evaluate(gold),
-        "target to source": model.evaluate(gold.reversed(), reverse=True),
+        "target to source": model.evaluate(gold.reversed(), Direction.BACKWARD),
     }

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from lnmap.cli.terminal import console
+from lnmap.direction import Direction
 from lnmap.errors import OptionError, OutputError
 
 
@@ -48,6 +49,11 @@ def choose(name: str, value: str, allowed: Iterable[str]) -> Any:
     if value not in allowed:
         raise OptionError(f"--{name} cannot be {value!r}; choose from {', '.join(allowed)}")
     return value
+
+
+def direction_of(reverse: bool) -> Direction:
+    """Read the flag --reverse."""
+    return Direction.BACKWARD if reverse else Direction.FORWARD
 
 
 def in_bytes(megabytes: int) -> int:

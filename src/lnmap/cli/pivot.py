@@ -78,7 +78,7 @@ def align_many(
     from lnmap.io.atomic import writing
     from lnmap.io.store import refuse_existing
     from lnmap.methods import make_method
-    from lnmap.model.model import pick_device
+    from lnmap.model.device import pick_device
     from lnmap.pipeline import pivot as many
 
     system = make_method(method or many.DEFAULT_METHOD, profile, parse_settings(settings or ()))

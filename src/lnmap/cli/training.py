@@ -29,6 +29,7 @@ from lnmap.cli.options import (
 from lnmap.cli.reading import read_language, report_seed
 from lnmap.cli.show import show_scores, show_translations, translation_dict
 from lnmap.cli.terminal import console
+from lnmap.direction import Direction
 
 if TYPE_CHECKING:
     from lnmap.model.model import Model
@@ -87,7 +88,7 @@ def align(
     from lnmap.io import read_lexicon
     from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, parse_rule
     from lnmap.methods import DEFAULT_METHOD, make_method
-    from lnmap.model.model import pick_device
+    from lnmap.model.device import pick_device
 
     system = make_method(method or DEFAULT_METHOD, profile, parse_settings(settings or ()))
     parse_rule(take)
@@ -140,7 +141,7 @@ def demo(method: Method = None, as_json: Json = False, quiet: Quiet = False, deb
     model = pipeline.align(pair.source, pair.target, pair.train, method=system, one_way=True, progress=console)
     scores = {
         "English to French": model.evaluate(pair.test),
-        "French to English": model.evaluate(pair.test.reversed(), reverse=True),
+        "French to English": model.evaluate(pair.test.reversed(), Direction.BACKWARD),
     }
     answers = model.translate(DEMO_WORDS)
     seconds = round(time.perf_counter() - started, 1)

@@ -20,23 +20,25 @@ from lnmap.cli.options import (
     Quiet,
     Reverse,
     choose,
+    direction_of,
     in_bytes,
 )
 from lnmap.cli.show import comparison_dict, show_comparison, show_scores, show_translations, translation_dict
 from lnmap.cli.terminal import console, count
+from lnmap.direction import Direction, Side
 from lnmap.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from lnmap.evaluate import Evaluation
-    from lnmap.model.model import Model, Side
+    from lnmap.model.model import Model
 
 _LOW_COVERAGE = 30.0
 
 
 def load_model(folder: Path, device: str = "cpu", memory: int = 512) -> Model:
     """Load a model folder so that its work is shown."""
-    from lnmap.model.folder import load
-    from lnmap.model.model import pick_device
+    from lnmap.model import load
+    from lnmap.model.device import pick_device
 
     model = load(folder, pick_device(device))
     model.progress, model.memory = console, in_bytes(memory)
@@ -78,11 +80,11 @@ def translate(
     choose("criterion", criterion, CRITERIA)
     model = load_model(folder, device)
     if vectors is not None:
-        model.use_subwords("target" if reverse else "source", vectors)
+        model.use_subwords(direction_of(reverse).asked, vectors)
     asked = [word for given in words for word in (_lines() if given == "-" else [given])]
     if not asked:
         raise InputError("there is no word to translate; give words, or one a line on stdin")
-    answers = model.translate(asked, k, reverse, choose("criterion", criterion, CRITERIA), min_confidence)
+    answers = model.translate(asked, k, direction_of(reverse), choose("criterion", criterion, CRITERIA), min_confidence)
     if as_json:
         console.json([translation_dict(answer) for answer in answers])
     else:
@@ -126,7 +128,7 @@ def evaluate(
     scores = {}
     for place in (folder, *([against] if against else [])):
         model = load_model(place, device, memory)
-        scores[str(place)] = model.evaluate(gold, reverse, choose("criterion", criterion, CRITERIA))
+        scores[str(place)] = model.evaluate(gold, direction_of(reverse), choose("criterion", criterion, CRITERIA))
         _warn(str(place), scores[str(place)])
     score, *others = scores.values()
     if rows is not None:
@@ -188,7 +190,7 @@ def induce(
         max_rank=max_rank,
         least=least,
         limit=most,
-        reverse=reverse,
+        direction=direction_of(reverse),
         min_confidence=min_confidence,
     )
     columns = ("source", "target", "csls", "cosine", *(("confidence",) if model.confidence else ()))
@@ -227,16 +229,15 @@ def export(
     _at_least_one("limit", limit)
     with writing("the vectors", out):
         refuse_existing(out)
-    model = load_model(folder, device)
-    sides: tuple[Side, Side] = ("source", "target")
-    names = {side: side if format == "store" else f"{side}.{format}" for side in sides}
+    model, direction = load_model(folder, device), direction_of(reverse)
+    names = {side: str(side) if format == "store" else f"{side}.{format}" for side in Side}
     written: dict[str, Any] = {}
     with atomic_folder(out) as work:
-        for side in sides:
+        for side in Side:
             n = min(len(model.side(side)), limit or sys.maxsize)
-            dim = int(model.map(model.side(side).vectors[:1], side, reverse).shape[1])
+            dim = int(model.map(model.side(side).vectors[:1], side, direction).shape[1])
             with console.task(f"writing {names[side]}", n) as task:
-                blocks = _mapped(model, side, reverse, n, task)
+                blocks = _mapped(model, side, direction, n, task)
                 write_stream(work / names[side], choose("format", format, FORMATS), n, dim, blocks)
             written[side] = {"path": str(out / names[side]), "words": n, "dim": dim}
     if as_json:
@@ -246,10 +247,10 @@ def export(
         console.result(f"{entry['path']}: {entry['words']:,} words x {entry['dim']}")
 
 
-def _mapped(model: Model, side: Side, reverse: bool, n: int, task: Any) -> Iterator[tuple[Sequence[str], Any]]:
+def _mapped(model: Model, side: Side, direction: Direction, n: int, task: Any) -> Iterator[tuple[Sequence[str], Any]]:
     """Yield the first n words of a language and their mapped vectors, a block at a time."""
     words, start = model.side(side).words, 0
-    for block in model.mapped(side, reverse):
+    for block in model.mapped(side, direction):
         vectors = block[: n - start].cpu().numpy()
         yield words[start : start + len(vectors)], vectors
         start += len(vectors)

@@ -14,7 +14,7 @@ from lnmap.experiments.estimate import expected_seconds
 from lnmap.experiments.plan import benchmark_of
 from lnmap.experiments.records import Trial
 from lnmap.experiments.store import Results, key_of
-from lnmap.model.model import pick_device
+from lnmap.model.device import pick_device
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from lnmap.experiments.schedule import Conductor, Crew
 from lnmap.experiments.store import Results, key_of
 from lnmap.experiments.task import DONE, FAILED
 from lnmap.io.atomic import locked
-from lnmap.model.model import pick_device
+from lnmap.model.device import pick_device
 from lnmap.progress import Progress, Task
 
 ENGINES = ("local", "ray")

@@ -206,7 +206,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def _flock(handle: int, folder: Path) -> None:
     if not _try_lock(handle):
-        raise OutputError(f"{folder} is being written by another run; wait for it or choose another --out")
+        raise OutputError(f"{folder} is being written by another run", advice="wait for it or choose another {out}")
 
 
 def _try_lock(handle: int) -> bool:

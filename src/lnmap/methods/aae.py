@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from lnmap.direction import Direction
 from lnmap.methods.adversarial import (
     AdversarialOptions,
     Game,
@@ -67,24 +68,24 @@ class TwoWayAlignment(Alignment):
     def __init__(self, forward: LinearAlignment, backward: LinearAlignment) -> None:
         self.forward, self.backward = forward, backward
 
-    def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
+    def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, c)."""
-        return (self.backward if reverse else self.forward).map_source(x)
+        return (self.forward if direction is Direction.FORWARD else self.backward).map_source(x)
 
-    def map_target(self, y: Tensor, reverse: bool = False) -> Tensor:
+    def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, c)."""
-        return (self.backward if reverse else self.forward).map_target(y)
+        return (self.forward if direction is Direction.FORWARD else self.backward).map_target(y)
 
     def state(self) -> State:
         """The forward alignment and the two maps of the other."""
         values, tensors = self.forward.state()
-        return values, tensors | {"back.source": self.backward.source, "back.target": self.backward.target}
+        return values, tensors | {"backward.source": self.backward.source, "backward.target": self.backward.target}
 
     @classmethod
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> TwoWayAlignment:
         """Rebuild from `state()`."""
         forward = LinearAlignment.from_state(values, tensors)
-        return cls(forward, LinearAlignment(forward.norms, tensors["back.source"], tensors["back.target"]))
+        return cls(forward, LinearAlignment(forward.norms, tensors["backward.source"], tensors["backward.target"]))
 
     def to(self, device: torch.device | str) -> TwoWayAlignment:
         """Move to a device."""

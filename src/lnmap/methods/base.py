@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from lnmap.confidence import Confidences
+from lnmap.direction import Direction, Side
 from lnmap.errors import LexiconError, TrainingError
 from lnmap.normalize import Normalizer
 from lnmap.progress import Progress, Silent
@@ -78,15 +79,15 @@ class Alignment(ABC):
         return False
 
     @abstractmethod
-    def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
-        """Map raw source vectors (n, d_s); `reverse` asks for the space that target words are translated in."""
+    def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
+        """Map raw source vectors (n, d_s) into the space that `direction` is searched in, (n, c)."""
 
     @abstractmethod
-    def map_target(self, y: Tensor, reverse: bool = False) -> Tensor:
-        """Map raw target vectors (n, d_t)."""
+    def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
+        """Map raw target vectors (n, d_t) into the same space, (n, c)."""
 
-    def spell(self, side: int, words: Sequence[str]) -> Tensor | None:
-        """Give the columns that the spelling of source (side 0) or target words (1) adds to their mapped vectors."""
+    def spell(self, side: Side, words: Sequence[str]) -> Tensor | None:
+        """Return the columns that the spelling of words adds to their mapped vectors, if there are any."""
         return None
 
     @abstractmethod
@@ -112,20 +113,20 @@ class LinearAlignment(Alignment):
     def __init__(self, norms: tuple[Normalizer, Normalizer], source: Tensor, target: Tensor) -> None:
         self.norms, self.source, self.target = norms, source, target
 
-    def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
+    def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, c)."""
         return self.norms[0].apply(x) @ self.source
 
-    def map_target(self, y: Tensor, reverse: bool = False) -> Tensor:
+    def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, c)."""
         return self.norms[1].apply(y) @ self.target
 
     def state(self) -> State:
         """Two recipes, their means, two matrices."""
         tensors = {"source": self.source, "target": self.target}
-        for side, norm in zip(("source", "target"), self.norms, strict=True):
+        for side, norm in zip(Side, self.norms, strict=True):
             tensors |= {f"norm.{side}.{name}": t for name, t in norm.tensors().items()}
-        return {"recipes": [norm.recipe for norm in self.norms]}, tensors
+        return {"recipes": {side: norm.recipe for side, norm in zip(Side, self.norms, strict=True)}}, tensors
 
     @classmethod
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> LinearAlignment:
@@ -143,11 +144,11 @@ class LinearAlignment(Alignment):
 def load_norms(values: dict[str, Any], tensors: dict[str, Tensor]) -> tuple[Normalizer, Normalizer]:
     """Rebuild the two normalisers of a state."""
     norms = []
-    for side, recipe in zip(("source", "target"), values["recipes"], strict=True):
+    for side in Side:
         prefix = f"norm.{side}."
         norms.append(
             Normalizer.from_tensors(
-                recipe, {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
+                values["recipes"][side], {k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)}
             )
         )
     return norms[0], norms[1]
@@ -187,8 +188,8 @@ def require_pairs(method: Method, pairs: Tensor, least: int) -> None:
     """Refuse a seed that is too small for the system."""
     if len(pairs) < least:
         raise LexiconError(
-            f"{method.name} needs at least {least} seed pairs with both words in the vocabularies, got {len(pairs)}; "
-            "add pairs, raise --limit, or try --pairs identical"
+            f"{method.name} needs at least {least} seed pairs with both words in the vocabularies, got {len(pairs)}",
+            advice="add pairs, raise {limit}, or try {pairs:identical}",
         )
 
 

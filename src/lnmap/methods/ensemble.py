@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lnmap.direction import Direction, Side
 from lnmap.methods.aae import TwoWayAlignment
 from lnmap.methods.base import Alignment, LinearAlignment, State
 from lnmap.methods.lnmap.alignment import LatentAlignment
@@ -25,19 +26,19 @@ _KINDS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignme
 
 @dataclass
 class Part:
-    """One space of an alignment and its weight; `reverse` is the space that target words are translated in."""
+    """The space that an alignment searches one direction in, and its weight."""
 
     name: str
     alignment: Alignment
-    reverse: bool = False
+    direction: Direction = Direction.FORWARD
     weight: float = 1.0
 
 
 def both_spaces(name: str, alignment: Alignment, weight: float = 1.0) -> list[Part]:
     """Give the spaces of both directions, each with half of the weight; one where they are the same."""
     if alignment.one_space:
-        return [Part(name, alignment, False, weight)]
-    return [Part(name, alignment, reverse, weight / 2) for reverse in (False, True)]
+        return [Part(name, alignment, Direction.FORWARD, weight)]
+    return [Part(name, alignment, direction, weight / 2) for direction in Direction]
 
 
 class EnsembleAlignment(Alignment):
@@ -49,15 +50,15 @@ class EnsembleAlignment(Alignment):
     def __init__(self, parts: Sequence[Part], spelling: Spelling | None = None) -> None:
         self.parts, self.spelling = list(parts), spelling
 
-    def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
+    def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, sum of c)."""
-        return torch.cat([_scaled(part.alignment.map_source(x, part.reverse), part) for part in self.parts], dim=1)
+        return torch.cat([_scaled(part.alignment.map_source(x, part.direction), part) for part in self.parts], dim=1)
 
-    def map_target(self, y: Tensor, reverse: bool = False) -> Tensor:
+    def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, sum of c)."""
-        return torch.cat([_scaled(part.alignment.map_target(y, part.reverse), part) for part in self.parts], dim=1)
+        return torch.cat([_scaled(part.alignment.map_target(y, part.direction), part) for part in self.parts], dim=1)
 
-    def spell(self, side: int, words: Sequence[str]) -> Tensor | None:
+    def spell(self, side: Side, words: Sequence[str]) -> Tensor | None:
         """Columns of the words' spelling (n, h)."""
         return None if self.spelling is None else self.spelling.columns(side, words)
 
@@ -69,7 +70,7 @@ class EnsembleAlignment(Alignment):
             if all(part.alignment is not other for other in kept):
                 kept.append(part.alignment)
             place = next(i for i, other in enumerate(kept) if other is part.alignment)
-            parts.append({"name": part.name, "of": place, "reverse": part.reverse, "weight": part.weight})
+            parts.append({"name": part.name, "of": place, "direction": part.direction, "weight": part.weight})
         members: list[dict[str, Any]] = []
         tensors: dict[str, Tensor] = {}
         for i, alignment in enumerate(kept):
@@ -90,7 +91,7 @@ class EnsembleAlignment(Alignment):
             for i, member in enumerate(values["members"])
         ]
         parts = [
-            Part(str(part["name"]), kept[part["of"]], bool(part["reverse"]), float(part["weight"]))
+            Part(str(part["name"]), kept[part["of"]], Direction(part["direction"]), float(part["weight"]))
             for part in values["parts"]
         ]
         spelling = values.get("spelling")

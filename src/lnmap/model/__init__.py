@@ -1,7 +1,6 @@
 """The model: two languages, what was learnt between them, its answers and its files."""
 
 from lnmap.model.answers import Candidate, Entry, Translation
-from lnmap.model.folder import load, save
-from lnmap.model.model import Model
+from lnmap.model.model import Model, load, save
 
 __all__ = ["Candidate", "Entry", "Model", "Translation", "load", "save"]

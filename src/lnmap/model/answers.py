@@ -1,13 +1,33 @@
-"""What a model answers: candidates, translations, entries of a dictionary."""
+"""What a model answers: candidates, translations, entries of a lexicon."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Found:
+    """Answers to some words by row, best first: rows, scores, cosines and, if calibrated, confidence, each (n, k)."""
+
+    rows: Tensor
+    scores: Tensor
+    cosines: Tensor
+    confidence: Tensor | None = None
+
+    def lists(self) -> list[list[tuple[int, Any, Any, Any]]]:
+        """Return (row, score, cosine, confidence) of each answer to each word."""
+        none = [[None] * self.rows.shape[1]] * len(self.rows)
+        sure = none if self.confidence is None else self.confidence.tolist()
+        columns = self.rows.tolist(), self.scores.tolist(), self.cosines.tolist(), sure
+        return [list(zip(*one, strict=True)) for one in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One possible translation; `confidence` is the probability that it is right, of a model that was calibrated."""
+    """One possible translation; `confidence` is the probability that it is right, if the model was calibrated."""
 
     word: str
     score: float
@@ -17,10 +37,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Translation:
-    """The answer to one word: candidates best first, or the nearest spellings when the word is unknown.
+    """The answer to one word: candidates, best first, or the nearest spellings if the word is unknown.
 
     :param subwords: the word is not in the vocabulary and was translated by the vectors of its subwords.
-    :param withheld: candidates whose confidence was below the least that was asked for.
+    :param withheld: candidates below the least confidence asked for.
     """
 
     query: str
@@ -47,7 +67,7 @@ class Translation:
 
 @dataclass(frozen=True)
 class Entry:
-    """One pair of an induced dictionary."""
+    """One pair of an induced lexicon."""
 
     source: str
     target: str
@@ -57,7 +77,7 @@ class Entry:
 
 
 def is_sure(confidence: float | None, least: float | None) -> bool:
-    """Say whether a candidate may be shown; where no least confidence is asked for, each may."""
+    """Whether a candidate reaches the least confidence asked for, if any."""
     return least is None or (confidence is not None and confidence >= least)
 
 

@@ -1,4 +1,4 @@
-"""The card of a model: a README that says what it is, what it was made from and how to use it."""
+"""The model card: a README with what the model is, what it was made from and how to use it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from lnmap.evaluate import Evaluation
 from lnmap.methods import METHODS
-from lnmap.model.model import Model
+from lnmap.model.parts import ModelParts
 
 TAGS = ("bilingual-lexicon-induction", "word-translation", "cross-lingual-word-embeddings")
 
 
 def model_card(
-    model: Model,
+    model: ModelParts,
     name: str,
     *,
     languages: Sequence[str] = (),
@@ -24,9 +24,9 @@ def model_card(
 ) -> str:
     """Write the card in Markdown, with the front matter that the Hub reads.
 
-    :param name: what users give to `from_pretrained`: a repository such as 'user/en-fr'.
+    :param name: the name for `from_pretrained`: a repository such as 'user/en-fr'.
     :param languages: codes of the source and the target language.
-    :param license: of the vectors and pairs the model holds; nobody but its author can know it.
+    :param license: of the vectors and pairs that the model holds.
     :param scores: evaluations by a name such as 'English to French'.
     """
     parts = [_front(languages, license), _title(model, name, languages), _facts(model), _scores(scores or {})]
@@ -44,7 +44,7 @@ def _front(languages: Sequence[str], license: str | None) -> str:
     return "\n".join(["---", *(f"{key}: {json.dumps(value)}" for key, value in values.items()), "---"])
 
 
-def _title(model: Model, name: str, languages: Sequence[str]) -> str:
+def _title(model: ModelParts, name: str, languages: Sequence[str]) -> str:
     between = f" between `{languages[0]}` and `{languages[1]}`" if len(languages) == 2 else ""
     return (
         f"# {name}\n\nWord translation{between}, both ways: {len(model.source):,} source words and "
@@ -52,7 +52,7 @@ def _title(model: Model, name: str, languages: Sequence[str]) -> str:
     )
 
 
-def _facts(model: Model) -> str:
+def _facts(model: ModelParts) -> str:
     info = model.info
     rows = [
         ("method", " ".join(filter(None, (f"`{info.get('method')}`", _profile(info))))),
@@ -86,7 +86,7 @@ def _scores(scores: Mapping[str, Evaluation]) -> str:
     return "## Scores\n\n" + _table(columns, rows)
 
 
-def _use(model: Model, name: str) -> str:
+def _use(model: ModelParts, name: str) -> str:
     word = next((source for source, _ in model.pairs if len(source) > 3), model.source.words[0])
     return (
         "## Use\n\n```sh\npip install 'lnmap[hub]'\n```\n```python\nfrom lnmap import Model\n\n"
@@ -102,7 +102,7 @@ def _licence(license: str | None) -> str:
     return "## Licence\n\nNo licence was given. The model holds word vectors and word pairs, whose licences apply."
 
 
-def _citation(model: Model) -> str:
+def _citation(model: ModelParts) -> str:
     method = METHODS.get(str(model.info.get("method")))
     return "" if method is None else f"## Citation\n\n{method.title}: {method.citation}."
 

@@ -1,4 +1,4 @@
-"""The model folder: what `save` writes and `load` reads.
+"""The model folder: written by `save`, read by `load`; docs/model-folder.md specifies the format.
 
     model.json                      the manifest, written last: a folder without it holds no model
     source-<id>/  target-<id>/      the two vocabularies, in the store format
@@ -17,67 +17,62 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
 from lnmap.confidence import Confidence, Confidences
+from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io import load_store, save_store
-from lnmap.io.atomic import TEMPORARY, atomic_file, locked, write_json, writing
+from lnmap.io.atomic import TEMPORARY, atomic_file, write_json, writing
 from lnmap.lexicon import Lexicon
 from lnmap.methods import ALIGNMENTS
-from lnmap.methods.base import Checkpoint, State
-from lnmap.model.model import Model
+from lnmap.model.old_format import upgrade_alignment
+from lnmap.model.parts import Means, ModelParts
 
-FORMAT, VERSION = "lnmap-model", 1
+FORMAT, VERSION = "lnmap-model", 2
+CHECKPOINT = "checkpoint.safetensors"
 _MANIFEST = "model.json"
+_OWN_KEYS = ("format", "version", "alignment", "files", "pairs")  # of the manifest; the rest is the model's info
 _ROLES = ("alignment", "source", "target", "pairs", "log", "confidence")
 _CONFIDENCE_VERSION = 1
 _LARGEST_MEAN = 2.0  # of cosines, with room for rounding
 
 
-def save(model: Model, folder: str | Path) -> Path:
-    """Write a model; an older one in the same folder stays valid until the new one is whole."""
-    folder = Path(folder)
+def require_folder(folder: Path) -> None:
+    """Refuse a path that cannot be a model folder."""
     if folder.exists() and not folder.is_dir():
         raise OutputError(f"{folder} is a file; give a folder to save the model in")
-    with locked(folder):
-        write(model, folder)
-    return folder
 
 
-def write(model: Model, folder: Path) -> None:
-    """Write a model to a folder that the caller has locked."""
-    kind, (values, tensors) = model.alignment.kind, model.alignment.state()
-    for reverse in _ways(model):
-        means = model.space(reverse).means
-        tensors = tensors | {f"means.{reverse}.{i}": mean for i, mean in enumerate(means)}
+def write_folder(parts: ModelParts, folder: Path) -> None:
+    """Write a model, its neighbourhood means included, to a folder that the caller has locked."""
+    values, tensors = parts.alignment.state()
+    means = {f"means.{d}.{side}": mean for d in parts.spaces for side, mean in parts.means[d].items()}
+    tensors = {name: tensor.contiguous().cpu() for name, tensor in (tensors | means).items()}
     files = {
-        "alignment": _write_bytes(
-            folder, "alignment", dump_tensors({k: t.contiguous().cpu() for k, t in tensors.items()})
-        ),
-        "source": _write_side(folder, "source", model),
-        "target": _write_side(folder, "target", model),
-        "pairs": _write_lines(folder, "pairs", model.pairs),
-        "log": _write_lines(folder, "log", model.log),
+        "alignment": _write_bytes(folder, "alignment", dump_tensors(tensors)),
+        **{str(side): _write_side(folder, side, parts.side(side)) for side in Side},
+        "pairs": _write_lines(folder, "pairs", parts.pairs),
+        "log": _write_lines(folder, "log", parts.log),
     }
-    if model.confidence is not None:
-        files["confidence"] = _write_confidence(folder, model.confidence)
+    if parts.confidence is not None:
+        files["confidence"] = _write_confidence(folder, parts.confidence)
     manifest = {
         "format": FORMAT,
         "version": VERSION,
-        **model.info,
-        "alignment": {"kind": kind, "values": values},
-        "pairs": dict(model.pairs.origin),
+        **parts.info,
+        "alignment": {"kind": parts.alignment.kind, "values": values},
+        "pairs": dict(parts.pairs.origin),
         "files": files,
     }
     write_json(folder / _MANIFEST, manifest)
@@ -86,75 +81,57 @@ def write(model: Model, folder: Path) -> None:
 
 
 def _check_there(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> None:
-    """Take the manifest back when somebody has removed the folder under the run, and with it half of the model."""
+    """Take the manifest back if the folder was removed during the run, and with it half of the model."""
     if not all((folder / _name(file)).exists() for file in files.values()):
         (folder / _MANIFEST).unlink(missing_ok=True)
         raise OutputError(f"cannot write the model to {folder}: files were removed there meanwhile; run it again")
 
 
-def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
-    """Read a model folder written by `save`, on any machine and device."""
-    folder = Path(folder)
+def read_folder(folder: Path) -> ModelParts:
+    """Read a model folder of this version or an older one."""
     manifest = _manifest(folder)
+    with explained(folder):
+        return _read_parts(folder, manifest)
+
+
+def _read_parts(folder: Path, manifest: Mapping[str, Any]) -> ModelParts:
+    files, spec = manifest["files"], manifest["alignment"]
+    values, tensors = spec["values"], load_tensors(_read_bytes(folder, files["alignment"]))
+    if manifest["version"] == 1:
+        values, tensors = upgrade_alignment(spec["kind"], values, tensors)
+    means = _take_means(tensors)
+    _check_numbers(tensors, means)
+    return ModelParts(
+        _read_side(folder, Side.SOURCE, files["source"]),
+        _read_side(folder, Side.TARGET, files["target"]),
+        ALIGNMENTS[spec["kind"]].from_state(values, tensors),
+        Lexicon([(str(s), str(t)) for s, t in _read_lines(folder, files["pairs"])], dict(manifest["pairs"])),
+        {key: value for key, value in manifest.items() if key not in _OWN_KEYS},
+        _read_lines(folder, files["log"]),
+        means,
+        _read_confidence(folder, files["confidence"]) if "confidence" in files else None,
+    )
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn whatever a damaged model raises into one line."""
     try:
-        files, spec = manifest["files"], manifest["alignment"]
-        tensors = load_tensors(_read_bytes(folder, files["alignment"]))
-        _check_numbers(tensors)
-        ways = [way for way in (False, True) if f"means.{way}.0" in tensors]
-        means = {way: (tensors.pop(f"means.{way}.0"), tensors.pop(f"means.{way}.1")) for way in ways}
-        model = Model(
-            _read_side(folder, "source", files["source"]),
-            _read_side(folder, "target", files["target"]),
-            ALIGNMENTS[spec["kind"]].from_state(spec["values"], tensors),
-            Lexicon([(str(s), str(t)) for s, t in _read_lines(folder, files["pairs"])], dict(manifest["pairs"])),
-            {k: v for k, v in manifest.items() if k not in ("format", "version", "alignment", "files", "pairs")},
-            _read_lines(folder, files["log"]),
-            means=means,
-            confidence=_read_confidence(folder, files["confidence"]) if "confidence" in files else None,
-        )
-        _check(model)
+        yield
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())  # torch explains itself in many lines
         raise ModelError(f"the model in {folder} is broken ({type(error).__name__}: {reason}); align again") from error
     except LnmapError as error:
         raise ModelError(f"the model in {folder} is broken: {error}") from error
-    return model.to(device)
 
 
-class FolderCheckpoint(Checkpoint):
-    """The state of an unfinished run: one safetensors file, replaced whole.
-
-    :param key: what determines the run (data, pairs, options, seed); a state with another key is not its own.
-    """
-
-    def __init__(self, folder: Path, key: str) -> None:
-        self.path, self.key = Path(folder) / "checkpoint.safetensors", key
-
-    def load(self) -> State | None:
-        """Give back the last state if it belongs to this run."""
-        if self.owner() != self.key:
-            return None
-        with safe_open(self.path, "pt") as file:
-            values = json.loads(file.metadata()["values"])
-            return values, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-
-    def owner(self) -> str | None:
-        """Key of the run that left a state here; None when there is none or it cannot be read."""
-        try:
-            with safe_open(self.path, "pt") as file:
-                return (file.metadata() or {}).get("key")
-        except (OSError, SafetensorError):
-            return None
-
-    def save(self, values: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-        """Replace the state."""
-        metadata = {"key": self.key, "values": json.dumps(values)}
-        with atomic_file(self.path) as file:
-            file.write(dump_tensors({k: t.detach().contiguous().cpu() for k, t in tensors.items()}, metadata))
-
-    def clear(self) -> None:
-        """Remove the state of a finished run."""
-        self.path.unlink(missing_ok=True)
+def _take_means(tensors: dict[str, Tensor]) -> dict[Direction, Means]:
+    """Remove the neighbourhood means from the tensors and return them."""
+    return {
+        direction: {side: tensors.pop(f"means.{direction}.{side}") for side in Side}
+        for direction in Direction
+        if f"means.{direction}.{Side.SOURCE}" in tensors
+    }
 
 
 def _write_bytes(folder: Path, role: str, data: bytes, suffix: str = ".safetensors") -> dict[str, Any]:
@@ -165,11 +142,10 @@ def _write_bytes(folder: Path, role: str, data: bytes, suffix: str = ".safetenso
     return {"name": name, "sha256": digest}
 
 
-def _write_side(folder: Path, role: str, model: Model) -> dict[str, Any]:
-    embeddings = model.source if role == "source" else model.target
-    entry = {"name": f"{role}-{embeddings.fingerprint}", "words": len(embeddings), "dim": embeddings.dim}
+def _write_side(folder: Path, side: Side, embeddings: Embeddings) -> dict[str, Any]:
+    entry = {"name": f"{side}-{embeddings.fingerprint}", "words": len(embeddings), "dim": embeddings.dim}
     try:
-        _read_side(folder, role, entry)
+        _read_side(folder, side, entry)
     except LnmapError:
         with writing("the vocabulary", folder):
             shutil.rmtree(folder / _name(entry), ignore_errors=True)
@@ -177,10 +153,10 @@ def _write_side(folder: Path, role: str, model: Model) -> dict[str, Any]:
     return entry
 
 
-def _read_side(folder: Path, role: str, entry: Mapping[str, Any]) -> Embeddings:
-    """Load a vocabulary and make sure that it is the one its name promises."""
+def _read_side(folder: Path, side: Side, entry: Mapping[str, Any]) -> Embeddings:
+    """Load a vocabulary and make sure that it is the one its name says."""
     embeddings = load_store(folder / _name(entry))
-    if _name(entry) != f"{role}-{embeddings.fingerprint}":
+    if _name(entry) != f"{side}-{embeddings.fingerprint}":
         raise ModelError(f"{_name(entry)} holds other words or vectors than were saved")
     return embeddings
 
@@ -194,8 +170,8 @@ def _read_lines(folder: Path, entry: Mapping[str, Any]) -> list[Any]:
 
 
 def _write_confidence(folder: Path, confidence: Confidences) -> dict[str, Any]:
-    ways = {"forward": confidence[False].state(), "backward": confidence[True].state()}
-    text = json.dumps({"version": _CONFIDENCE_VERSION, **ways}, indent=1)
+    states = {str(direction): one.state() for direction, one in confidence.items()}
+    text = json.dumps({"version": _CONFIDENCE_VERSION, **states}, indent=1)
     return _write_bytes(folder, "confidence", text.encode(), ".json")
 
 
@@ -204,15 +180,15 @@ def _read_confidence(folder: Path, entry: Mapping[str, Any]) -> Confidences | No
     found = json.loads(_read_bytes(folder, entry))
     if found["version"] != _CONFIDENCE_VERSION:
         return None
-    return {False: Confidence.from_state(found["forward"]), True: Confidence.from_state(found["backward"])}
+    return {direction: Confidence.from_state(found[str(direction)]) for direction in Direction}
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / _MANIFEST
     if not folder.is_dir():
-        raise ModelError(f"there is no model folder {folder}; make one with: lnmap align SRC TGT --out {folder}")
+        raise ModelError(f"there is no model folder {folder}", advice="align two languages with {out:FOLDER} first")
     if not path.is_file():
-        unfinished = (folder / "checkpoint.safetensors").is_file()
+        unfinished = (folder / CHECKPOINT).is_file()
         hint = "it holds an unfinished run, repeat the align command to finish it" if unfinished else "align again"
         raise ModelError(f"{folder} holds no finished model ({_MANIFEST} is missing); {hint}")
     try:
@@ -221,9 +197,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise ModelError(f"{path} cannot be read ({error}); align again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ModelError(f"{path} is not the manifest of an lnmap model; give a folder written by lnmap align")
-    if manifest.get("version") != VERSION:
+    if manifest.get("version") not in range(1, VERSION + 1):
         raise ModelError(
-            f"{folder} has model format version {manifest.get('version')!r}, this lnmap reads version {VERSION}; "
+            f"{folder} has model format version {manifest.get('version')!r}, this lnmap reads versions 1 to {VERSION}; "
             "use the lnmap that wrote it, or align again"
         )
     return manifest
@@ -248,31 +224,15 @@ def _read_bytes(folder: Path, entry: Mapping[str, Any]) -> bytes:
     return data
 
 
-def _ways(model: Model) -> tuple[bool, ...]:
-    """Give the directions that have a space of their own."""
-    return (False,) if model.alignment.one_space else (False, True)
-
-
-def _check_numbers(tensors: Mapping[str, Tensor]) -> None:
+def _check_numbers(tensors: Mapping[str, Tensor], means: Mapping[Direction, Means]) -> None:
     """Refuse what no run saves: numbers that are not finite, and means of cosines beyond any cosine."""
-    for name, tensor in tensors.items():
+    named = {f"means of {direction} {side}": mean for direction, m in means.items() for side, mean in m.items()}
+    for name, tensor in (*tensors.items(), *named.items()):
         if tensor.is_floating_point() and not torch.isfinite(tensor).all():
             raise ValueError(f"{name} holds numbers that are not finite")
-        if name.startswith("means.") and tensor.abs().max() > _LARGEST_MEAN:
+    for name, tensor in named.items():
+        if tensor.abs().max() > _LARGEST_MEAN:
             raise ValueError(f"{name} holds values that no mean of cosines has")
-
-
-def _check(model: Model) -> None:
-    """Try the model on one word a side, so that parts which do not fit show at once."""
-    for reverse in _ways(model):
-        asked = model.map(model.source.vectors[:1], "source", reverse)
-        answer = model.map(model.target.vectors[:1], "target", reverse)
-        if asked.shape != answer.shape or not (torch.isfinite(asked).all() and torch.isfinite(answer).all()):
-            raise ValueError("the two languages do not map into one space")
-        sizes = [len(mean) for mean in model.means[reverse]]
-        expected = [len(model.target), len(model.source)] if reverse else [len(model.source), len(model.target)]
-        if sizes != expected:
-            raise ValueError(f"neighbourhood means of {sizes} words for vocabularies of {expected}")
 
 
 def _sweep(folder: Path, keep: set[str]) -> None:

@@ -1,7 +1,6 @@
-"""The Hub: publish a model as a repository of huggingface.co, and fetch one.
+"""The Hugging Face Hub: publish a model as a repository, and fetch one.
 
-Only what a model folder consists of travels: safetensors, JSON and the card. What comes back is checked against the
-hashes of the manifest before it is used.
+Only the files of a model folder and its card are transferred; what is fetched is checked against the manifest's hashes.
 """
 
 from __future__ import annotations
@@ -10,20 +9,18 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
 from typing import Any
 
-import torch
-
 from lnmap.embeddings import Embeddings
-from lnmap.errors import HubError, MissingExtraError, ModelError, OptionError
+from lnmap.errors import HubError, MissingExtraError, OptionError
 from lnmap.evaluate import Evaluation
 from lnmap.lexicon import Lexicon
-from lnmap.model import folder as model_folder
 from lnmap.model.card import model_card
-from lnmap.model.model import Model
+from lnmap.model.folder import write_folder
+from lnmap.model.parts import ModelParts
 from lnmap.progress import Progress, Silent
 from lnmap.version import __version__
 
@@ -32,7 +29,7 @@ CARD = "README.md"
 
 
 def push(
-    model: Model,
+    parts: ModelParts,
     repo: str,
     *,
     private: bool = False,
@@ -44,16 +41,17 @@ def push(
     message: str | None = None,
     progress: Progress | None = None,
 ) -> str:
-    """Publish a model with its card, in one commit, and give its address.
+    """Publish a model, its neighbourhood means included, with its card in one commit, and return its address.
 
-    Files of an older model in the repository are removed by the same commit; others stay. Of the paths that the model
-    was made from only the last part is published.
+    The same commit removes the files of an older model from the repository and leaves all others. Of the paths that
+    the model was made from only the last part is published.
     """
     hub = _hub()
     progress = progress or Silent()
     with tempfile.TemporaryDirectory(prefix="lnmap-push-") as work:
-        folder = model_folder.save(_without_paths(model), work)
-        card = model_card(model, repo, languages=languages, license=license, scores=scores)
+        folder = Path(work)
+        write_folder(_without_paths(parts), folder)
+        card = model_card(parts, repo, languages=languages, license=license, scores=scores)
         (folder / CARD).write_text(card, encoding="utf-8")
         files = {str(path.relative_to(folder).as_posix()): path for path in folder.rglob("*") if _is_ours(path, folder)}
         api = _api(hub, token)
@@ -78,36 +76,24 @@ def pull(
     token: str | None = None,
     cache: str | Path | None = None,
     force: bool = False,
-    device: str | torch.device = "cpu",
     progress: Progress | None = None,
-) -> Model:
-    """Fetch a model; what was fetched before is not fetched again unless `force` says so."""
+) -> Path:
+    """Fetch a model folder and return its path; what was fetched before is fetched again only with `force`."""
     hub = _hub()
     with _explained(repo), (progress or Silent()).task(f"fetching {repo}", None):
-        place = hub.snapshot_download(
-            repo,
-            revision=revision,
-            token=token,
-            cache_dir=cache,
-            force_download=force,
-            allow_patterns=list(FILES),
-            endpoint=os.environ.get("HF_ENDPOINT"),
-            library_name="lnmap",
-            library_version=__version__,
+        return Path(
+            hub.snapshot_download(
+                repo,
+                revision=revision,
+                token=token,
+                cache_dir=cache,
+                force_download=force,
+                allow_patterns=list(FILES),
+                endpoint=os.environ.get("HF_ENDPOINT"),
+                library_name="lnmap",
+                library_version=__version__,
+            )
         )
-    try:
-        return model_folder.load(place, device)
-    except ModelError as error:
-        raise HubError(
-            f"what was fetched from {repo} is no whole model ({error}); fetch it again with --force"
-        ) from error
-
-
-def from_pretrained(name: str | Path, **options: Any) -> Model:
-    """Load a model from a folder, or, when there is none of that name, from the Hub."""
-    if Path(name).is_dir():
-        return model_folder.load(name, options.get("device", "cpu"))
-    return pull(str(name), **options)
 
 
 def _hub() -> Any:
@@ -134,17 +120,18 @@ def _matches(name: str) -> bool:
     return any(fnmatch(name, pattern) for pattern in FILES)
 
 
-def _without_paths(model: Model) -> Model:
-    """Copy a model whose origins name files, not the folders they lie in on somebody's machine."""
+def _without_paths(parts: ModelParts) -> ModelParts:
+    """Copy a model whose origins name files, without the folders they lie in on somebody's machine."""
 
     def bare(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {k: _last(v) if k == "path" else bare(v) for k, v in value.items()}
         return value
 
-    sides = [Embeddings(e.words, e.vectors, bare(e.origin)) for e in (model.source, model.target)]
-    pairs = Lexicon(model.pairs.pairs, bare(model.pairs.origin))
-    return replace(model, source=sides[0], target=sides[1], pairs=pairs, info=bare(model.info))
+    sides = [Embeddings(e.words, e.vectors, bare(e.origin)) for e in (parts.source, parts.target)]
+    own = {one.name: getattr(parts, one.name) for one in fields(ModelParts)}
+    pairs = Lexicon(parts.pairs.pairs, bare(parts.pairs.origin))
+    return ModelParts(**own | {"source": sides[0], "target": sides[1], "pairs": pairs, "info": bare(parts.info)})
 
 
 def _last(path: Any) -> Any:

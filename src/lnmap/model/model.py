@@ -5,78 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from lnmap.confidence import Confidences, features
+from lnmap.confidence import features
+from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, OptionError
+from lnmap.errors import HubError, InputError, ModelError, OptionError
 from lnmap.evaluate import Evaluation, evaluate
 from lnmap.induce import Mode, RankBy, induce
 from lnmap.io import to_gensim
+from lnmap.io.atomic import locked
 from lnmap.lexicon import Lexicon
-from lnmap.methods.base import Alignment
-from lnmap.model.answers import Candidate, Entry, Translation, answer, is_sure
+from lnmap.model.answers import Candidate, Entry, Found, Translation, answer, is_sure
+from lnmap.model.device import as_tensor, pick_device
+from lnmap.model.folder import explained, read_folder, require_folder, write_folder
+from lnmap.model.hub import pull, push
+from lnmap.model.parts import ModelParts
 from lnmap.model.subwords import SpeltWords, find_subwords
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY, BilingualSpace, Criterion, Hits
 
-Side = Literal["source", "target"]
-Means = tuple[Tensor, Tensor]
+Way = Direction | str
 _BLOCK = 8192  # words mapped at a time
 
 
-def as_tensor(vectors: NDArray[np.float32] | Tensor, device: torch.device) -> Tensor:
-    """Give float32 rows on a device; a memory-mapped file is copied, since torch takes only what it may write to."""
-    if isinstance(vectors, Tensor):
-        return vectors.to(device, torch.float32)
-    return torch.from_numpy(np.require(vectors, np.float32, ["C", "W"])).to(device)
-
-
-def pick_device(name: str | torch.device) -> torch.device:
-    """Choose the fastest device for 'auto'; refuse one that is not there."""
-    counts = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available()), "cpu": 1}
-    if name == "auto":
-        return torch.device(next(kind for kind, count in counts.items() if count))
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        device = None
-    if device is None or (device.index or 0) >= counts.get(device.type, 0):
-        usable = ", ".join(kind for kind, count in counts.items() if count)
-        raise OptionError(f"device {str(name)!r} is not available on this machine; choose from auto, {usable}")
-    return device
-
-
 @dataclass
-class Model:
-    """Two vocabularies, the alignment between them, and how it came about.
+class Model(ModelParts):
+    """Two vocabularies, the alignment between them, and how it came about; see `ModelParts` for what it holds.
 
-    :param pairs: the seed pairs it was trained on.
-    :param info: method, options, seed, versions, seconds and data, as saved in the model folder.
-    :param log: the training log, one row an iteration.
-    :param confidence: how far answers can be trusted, by direction (True: from target to source); None when the model
-        was not calibrated.
     :param subwords: where vectors of unknown words come from, by side; filled by `use_subwords`, or when first needed.
     """
 
-    source: Embeddings
-    target: Embeddings
-    alignment: Alignment
-    pairs: Lexicon = field(default_factory=lambda: Lexicon([]))
-    info: dict[str, Any] = field(default_factory=dict)
-    log: list[dict[str, Any]] = field(default_factory=list)
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     memory: int = MEMORY
     progress: Progress = field(default_factory=Silent)
-    means: dict[bool, Means] = field(default_factory=dict)
-    confidence: Confidences | None = None
     subwords: dict[Side, SpeltWords | None] = field(default_factory=dict, repr=False)
-    _spaces: dict[bool, BilingualSpace] = field(default_factory=dict, repr=False)
+    _spaces: dict[Direction, BilingualSpace] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"Model({self.info.get('method')}, {self.source!r} -> {self.target!r})"
@@ -85,88 +54,87 @@ class Model:
         """Move the computation to a device."""
         self.device = pick_device(device)
         self.alignment.to(self.device)
-        self.means = {way: (a.to(self.device), b.to(self.device)) for way, (a, b) in self.means.items()}
+        self.means = {
+            direction: {side: mean.to(self.device) for side, mean in means.items()}
+            for direction, means in self.means.items()
+        }
         self._spaces.clear()
         return self
-
-    def side(self, name: Side) -> Embeddings:
-        """Give the source or the target vocabulary."""
-        if name not in ("source", "target"):
-            raise InputError(f"unknown side {name!r}; a model has a 'source' and a 'target'")
-        return self.source if name == "source" else self.target
 
     @torch.no_grad()
     def map(
         self,
         vectors: NDArray[np.float32] | Tensor,
-        side: Side = "source",
-        reverse: bool = False,
+        side: Side | str = Side.SOURCE,
+        direction: Way = Direction.FORWARD,
         words: Sequence[str] | None = None,
     ) -> Tensor:
-        """Map raw vectors (n, d) of one language, new ones too, into the shared space (n, c).
+        """Map raw vectors (n, d) of one language, new ones too, into the space of a direction (n, c).
 
         :param words: the words they belong to; a model that looks at spelling leaves it out where none are given.
         """
+        side, direction = Side(side), Direction(direction)
         x = as_tensor(vectors, self.device)
         expected = self.side(side).dim
         if x.ndim != 2 or x.shape[1] != expected:
             raise InputError(f"expected vectors of shape (n, {expected}) for the {side} language, got {tuple(x.shape)}")
-        run = self.alignment.map_source if side == "source" else self.alignment.map_target
-        return self._spell(run(x, reverse), side, words)
-
-    def _spell(self, mapped: Tensor, side: Side, words: Sequence[str] | None) -> Tensor:
-        """Add the columns of the words' spelling, where the alignment has such."""
-        columns = self.alignment.spell(int(side == "target"), words or [])
+        run = self.alignment.map_source if side is Side.SOURCE else self.alignment.map_target
+        mapped = run(x, direction)
+        columns = self.alignment.spell(side, words or [])
         if columns is None:
             return mapped
         columns = columns if words else columns.new_zeros(len(mapped), columns.shape[1])
         return torch.cat([mapped, columns.to(mapped)], dim=1)
 
-    def mapped(self, side: Side, reverse: bool = False) -> Iterator[Tensor]:
-        """Map a whole vocabulary, a block of rows at a time."""
+    def mapped(self, side: Side | str, direction: Way = Direction.FORWARD) -> Iterator[Tensor]:
+        """Map a whole vocabulary, one block of rows at a time."""
         vocabulary = self.side(side)
         for start in range(0, len(vocabulary), _BLOCK):
             block = slice(start, start + _BLOCK)
-            yield self.map(vocabulary.vectors[block], side, reverse, vocabulary.words[block])
+            yield self.map(vocabulary.vectors[block], side, direction, vocabulary.words[block])
 
-    def aligned(self, side: Side, reverse: bool = False) -> Embeddings:
-        """Give a vocabulary with its vectors in the shared space."""
-        vectors = torch.cat(list(self.mapped(side, reverse))).cpu().numpy()
-        return Embeddings(
-            list(self.side(side).words), vectors, {"aligned": side, "before": dict(self.side(side).origin)}
-        )
+    def aligned(self, side: Side | str, direction: Way = Direction.FORWARD) -> Embeddings:
+        """Return a vocabulary with its vectors in the space of a direction."""
+        vectors = torch.cat(list(self.mapped(side, direction))).cpu().numpy()
+        origin = {"aligned": str(Side(side)), "before": dict(self.side(side).origin)}
+        return Embeddings(list(self.side(side).words), vectors, origin)
 
-    def to_gensim(self, reverse: bool = False) -> tuple[Any, Any]:
-        """Give both languages in the shared space as gensim KeyedVectors."""
-        return to_gensim(self.aligned("source", reverse)), to_gensim(self.aligned("target", reverse))
+    def to_gensim(self, direction: Way = Direction.FORWARD) -> tuple[Any, Any]:
+        """Return both languages in the space of a direction as gensim KeyedVectors."""
+        return to_gensim(self.aligned(Side.SOURCE, direction)), to_gensim(self.aligned(Side.TARGET, direction))
 
-    def use_subwords(self, side: Side, source: Any) -> None:
+    def use_subwords(self, side: Side | str, source: Any) -> None:
         """Translate unknown words by subwords.
 
         :param source: the fastText `.bin` that the side was read from, or gensim FastText vectors.
         """
-        self.subwords[side] = SpeltWords(source, self.side(side))
+        self.subwords[Side(side)] = SpeltWords(source, self.side(side))
 
-    def space(self, reverse: bool = False) -> BilingualSpace:
-        """Both vocabularies mapped, searched from the source side or, reversed, from the target side."""
-        if reverse not in self._spaces and reverse and self.alignment.one_space:
-            self._spaces[reverse] = self.space().swapped()
-        if reverse not in self._spaces:
-            asked, answer = self._sides(reverse)
-            self._spaces[reverse] = BilingualSpace(
-                torch.cat(list(self.mapped(asked, reverse))),
-                torch.cat(list(self.mapped(answer, reverse))),
-                memory=self.memory,
-                means=self.means.get(reverse),
-                progress=self.progress,
-            )
-        return self._spaces[reverse]
+    def space(self, direction: Way = Direction.FORWARD) -> BilingualSpace:
+        """Return both vocabularies mapped, to be searched from the language that `direction` translates from."""
+        direction = Direction(direction)
+        if direction not in self._spaces:
+            if direction in self.spaces:
+                self._spaces[direction] = self._new_space(direction)
+            else:
+                self._spaces[direction] = self.space(direction.opposite).swapped()
+        return self._spaces[direction]
+
+    def _new_space(self, direction: Direction) -> BilingualSpace:
+        means = self.means.get(direction)
+        return BilingualSpace(
+            torch.cat(list(self.mapped(direction.asked, direction))),
+            torch.cat(list(self.mapped(direction.answering, direction))),
+            memory=self.memory,
+            means=None if means is None else (means[direction.asked], means[direction.answering]),
+            progress=self.progress,
+        )
 
     def translate(
         self,
         words: str | Sequence[str],
         k: int = 5,
-        reverse: bool = False,
+        direction: Way = Direction.FORWARD,
         criterion: Criterion = "csls",
         min_confidence: float | None = None,
     ) -> list[Translation]:
@@ -177,23 +145,19 @@ class Model:
 
         :param min_confidence: withhold candidates of a lower confidence; a word may then have no translation.
         """
-        _check_count(k)
         self._check_confidence(min_confidence)
+        direction = Direction(direction)
         words = [words] if isinstance(words, str) else list(words)
-        asked = self.side(self._sides(reverse)[0])
+        asked = self.side(direction.asked)
         rows = {word: row for word in words if (row := asked.find(word)) is not None}
-        spelt = self._spelt([word for word in words if word not in rows], reverse)
+        spelt = self.subword_vectors([word for word in words if word not in rows], direction.asked)
         found: dict[str, Translation] = {}
         if rows:
-            space = self.space(reverse)
-            queries = torch.tensor(list(rows.values()), device=self.device)
-            if self.confidence is not None:
-                space.prepare()  # the confidence needs the means, and the scores of all calls are to be the same
-            hits = space.search(queries, k, criterion)
-            candidates = self._candidates(hits, queries, reverse, criterion)
+            hits = self.search(torch.tensor(list(rows.values()), device=self.device), k, direction, criterion)
+            candidates = self._candidates(hits, direction)
             found = {word: answer(word, c, min_confidence) for word, c in zip(rows, candidates, strict=True)}
         if spelt:
-            candidates = self.nearest(np.stack(list(spelt.values())), k, reverse, criterion, list(spelt))
+            candidates = self.nearest(np.stack(list(spelt.values())), k, direction, criterion, list(spelt))
             found |= {word: answer(word, c, min_confidence, True) for word, c in zip(spelt, candidates, strict=True)}
         return [found.get(word) or Translation(word, (), tuple(asked.spellings(word))) for word in words]
 
@@ -201,22 +165,53 @@ class Model:
         self,
         vectors: NDArray[np.float32],
         k: int = 5,
-        reverse: bool = False,
+        direction: Way = Direction.FORWARD,
         criterion: Criterion = "csls",
         words: Sequence[str] | None = None,
     ) -> list[tuple[Candidate, ...]]:
         """Translate raw vectors that need not be in the vocabulary (subword vectors of unknown words, say)."""
-        _check_count(k)
-        asked, _ = self._sides(reverse)
-        queries = self.map(vectors, asked, reverse, words)
-        return self._candidates(self.space(reverse).search(queries, k, criterion), queries, reverse, criterion)
+        direction = Direction(direction)
+        return self._candidates(
+            self.search(self.map(vectors, direction.asked, direction, words), k, direction, criterion), direction
+        )
 
-    def evaluate(self, gold: Lexicon, reverse: bool = False, criterion: Criterion = "csls") -> Evaluation:
+    @torch.no_grad()
+    def search(
+        self, queries: Tensor, k: int = 1, direction: Way = Direction.FORWARD, criterion: Criterion = "csls"
+    ) -> Found:
+        """Find the k best answers to words, given by their rows (n,) or as mapped vectors (n, c)."""
+        if k < 1:
+            raise InputError(f"k = {k} asks for no translation; give 1 or more")
+        space = self.space(direction)
+        if self.confidence is not None and queries.ndim == 1:
+            _ = space.means  # the confidence needs them, and they make the scores of all calls the same
+        return self._judged(space, queries, space.search(queries, k, criterion), direction)
+
+    def best(self, rows: Tensor, direction: Way = Direction.FORWARD) -> Found:
+        """Return the best answer to each word (n, 1) by CSLS; none is searched twice."""
+        space = self.space(direction)
+        found, _ = space.best.look_up(rows, memory=self.memory)
+        return self.score(rows, found[:, None], direction)
+
+    @torch.no_grad()
+    def score(self, rows: Tensor, targets: Tensor, direction: Way = Direction.FORWARD) -> Found:
+        """Score given answers (n, k) to words by their rows (n,)."""
+        space = self.space(direction)
+        return self._judged(space, rows, space.score(rows, targets), direction)
+
+    def _judged(self, space: BilingualSpace, queries: Tensor, hits: Hits, direction: Way) -> Found:
+        """Add the confidence, if the model was calibrated."""
+        sure = None
+        if self.confidence is not None and len(hits.rows):
+            sure = self.confidence[Direction(direction)].probability(features(space, queries, hits.rows))
+        return Found(hits.rows, hits.scores, hits.cosines, sure)
+
+    def evaluate(self, gold: Lexicon, direction: Way = Direction.FORWARD, criterion: Criterion = "csls") -> Evaluation:
         """Score against a gold dictionary whose first column is the language translated from."""
-        asked, answer = self._sides(reverse)
-        trained_on = self.pairs.reversed() if reverse else self.pairs
-        space = self.space(reverse)
-        return evaluate(space, self.side(asked), self.side(answer), gold, criterion=criterion, trained_on=trained_on)
+        direction = Direction(direction)
+        seed = self.pairs if direction is Direction.FORWARD else self.pairs.reversed()
+        asked, answering = self.side(direction.asked), self.side(direction.answering)
+        return evaluate(self.space(direction), asked, answering, gold, criterion=criterion, trained_on=seed)
 
     def induce(
         self,
@@ -227,16 +222,19 @@ class Model:
         max_rank: int | None = None,
         least: float | None = None,
         limit: int | None = None,
-        reverse: bool = False,
+        direction: Way = Direction.FORWARD,
         min_confidence: float | None = None,
     ) -> list[Entry]:
-        """Induce a dictionary, best pairs first.
+        """Induce a lexicon, best pairs first.
 
-        `count` is the number of translations a word may have; `least` cuts by the
-        ranking score, `min_confidence` by the confidence of the first word's translation, `limit` by number.
+        :param count: how many translations a word may have.
+        :param least: least score of a pair, by `rank_by`.
+        :param limit: how many pairs at most.
+        :param min_confidence: least confidence of the first word's translation.
         """
         self._check_confidence(min_confidence)
-        space = self.space(reverse)
+        direction = Direction(direction)
+        space = self.space(direction)
         found = induce(
             space.source,
             space.target,
@@ -248,70 +246,73 @@ class Model:
             memory=self.memory,
             progress=self.progress,
         )
-        asked, answers = (self.side(name) for name in self._sides(reverse))
-        confidence = self._confidence(found.rows[:, 0], found.rows[:, 1:], reverse)
-        columns = found.rows.tolist(), found.csls.tolist(), found.cosine.tolist(), confidence
+        hits = Hits(found.rows[:, 1:], found.csls[:, None], found.cosine[:, None])
+        judged = self._judged(space, found.rows[:, 0], hits, direction)
+        asked, answering = (self.side(side).words for side in (direction.asked, direction.answering))
         entries = (
-            Entry(asked.words[s], answers.words[t], csls, cosine, sure)
-            for (s, t), csls, cosine, (sure,) in zip(*columns, strict=True)
+            Entry(asked[row], answering[hit], csls, cosine, sure)
+            for row, ((hit, csls, cosine, sure),) in zip(found.rows[:, 0].tolist(), judged.lists(), strict=True)
             if (least is None or (csls if rank_by == "csls" else cosine) >= least) and is_sure(sure, min_confidence)
         )
         return list(entries)[:limit]
 
     def save(self, folder: str | Path) -> Path:
         """Write the model to a folder that `lnmap.load` reads; whole or not at all."""
-        from lnmap.model.folder import save  # the folder format knows models, not the other way round
+        folder = Path(folder)
+        require_folder(folder)
+        with locked(folder):
+            self.write(folder)
+        return folder
 
-        return save(self, folder)
+    def write(self, folder: Path) -> None:
+        """Write the model to a folder that the caller has locked."""
+        self._complete_means()
+        write_folder(self, folder)
 
     def push_to_hub(self, repo: str, **options: Any) -> str:
-        """Publish the model and its card on the Hub (extra `hub`), and give its address; see `lnmap.model.hub.push`."""
-        from lnmap.model.hub import push
-
+        """Publish the model and its card on the Hub (extra `hub`) and return its address; see `hub.push`."""
+        self._complete_means()
         return push(self, repo, **options)
 
     @classmethod
-    def from_pretrained(cls, name: str | Path, **options: Any) -> Model:
-        """Load a model from a folder or from the Hub.
+    def from_pretrained(cls, name: str | Path, device: str | torch.device = "cpu", **options: Any) -> Model:
+        """Load a model from a folder or, if there is none of that name, from the Hub.
 
         :param name: a model folder, or a repository such as 'user/en-fr'.
-        :param options: `revision`, `token`, `cache`, `force` and `device`; see `lnmap.model.hub.pull`.
+        :param options: `revision`, `token`, `cache`, `force` and `progress`; see `lnmap.model.hub.pull`.
         """
-        from lnmap.model.hub import from_pretrained
+        return load(name, device) if Path(name).is_dir() else cls.from_hub(str(name), device, **options)
 
-        return from_pretrained(name, **options)
+    @classmethod
+    def from_hub(cls, repo: str, device: str | torch.device = "cpu", **options: Any) -> Model:
+        """Fetch a model from the Hub; `options` as for `from_pretrained`."""
+        place = pull(repo, **options)
+        try:
+            return load(place, device)
+        except ModelError as error:
+            problem = f"what was fetched from {repo} is no whole model ({error.problem})"
+            raise HubError(problem, advice="fetch it again with {force:True}") from error
 
-    def _sides(self, reverse: bool) -> tuple[Side, Side]:
-        return ("target", "source") if reverse else ("source", "target")
-
-    def _spelt(self, words: list[str], reverse: bool) -> dict[str, NDArray[np.float32]]:
-        """Give vectors of unknown words by their spelling, where there are subwords for it."""
-        name = self._sides(reverse)[0]
-        if words and name not in self.subwords:
-            self.subwords[name] = find_subwords(self.side(name))
-        source = self.subwords.get(name)
+    def subword_vectors(self, words: Sequence[str], side: Side) -> dict[str, NDArray[np.float32]]:
+        """Return vectors of unknown words by their spelling, where there are subwords for it."""
+        if words and side not in self.subwords:
+            self.subwords[side] = find_subwords(self.side(side))
+        source = self.subwords.get(side)
         vectors = {word: source.vector(word) for word in words} if source else {}
         return {word: vector for word, vector in vectors.items() if vector is not None}
 
-    def _candidates(
-        self, hits: Hits, queries: Tensor, reverse: bool, criterion: Criterion
-    ) -> list[tuple[Candidate, ...]]:
-        words = self.side(self._sides(reverse)[1]).words
-        confidence = self._confidence(queries, hits.rows, reverse, criterion == "csls")
-        columns = hits.rows.tolist(), hits.scores.tolist(), hits.cosines.tolist(), confidence
-        return [
-            tuple(Candidate(words[row], *values) for row, *values in zip(*candidates, strict=True))
-            for candidates in zip(*columns, strict=True)
-        ]
+    def _complete_means(self) -> None:
+        """Compute the neighbourhood means that the folder is to hold."""
+        for direction in self.spaces:
+            means = self.space(direction).means
+            self.means[direction] = dict(zip((direction.asked, direction.answering), means, strict=True))
 
-    def _confidence(
-        self, queries: Tensor, candidates: Tensor, reverse: bool, best_first: bool = False
-    ) -> list[list[float | None]]:
-        """Give the confidence of candidates (n, k) of queries, rows (n,) or mapped vectors (n, c)."""
-        if self.confidence is None or not len(candidates):
-            return [[None] * candidates.shape[1]] * len(candidates)
-        described = features(self.space(reverse), queries, candidates, best_first)
-        return self.confidence[reverse].probability(described).tolist()
+    def _candidates(self, found: Found, direction: Direction) -> list[tuple[Candidate, ...]]:
+        words = self.side(direction.answering).words
+        return [
+            tuple(Candidate(words[row], score, cosine, sure) for row, score, cosine, sure in one)
+            for one in found.lists()
+        ]
 
     def _check_confidence(self, least: float | None) -> None:
         if least is None:
@@ -319,9 +320,28 @@ class Model:
         if not 0 <= least <= 1:
             raise OptionError(f"a confidence is a probability between 0 and 1, not {least}")
         if self.confidence is None:
-            raise OptionError("this model knows no confidence; align again with --calibrate (calibrate=True)")
+            raise OptionError("this model knows no confidence", advice="align again with {calibrate:True}")
 
 
-def _check_count(k: int) -> None:
-    if k < 1:
-        raise InputError(f"k = {k} asks for no translation; give 1 or more")
+def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
+    """Read a model folder written by `save`, on any machine and device."""
+    model = Model(**vars(read_folder(Path(folder))))
+    with explained(Path(folder)):
+        _check(model)
+    return model.to(device)
+
+
+def save(model: Model, folder: str | Path) -> Path:
+    """Write a model; an older one in the same folder stays valid until the new one is whole."""
+    return model.save(folder)
+
+
+def _check(model: Model) -> None:
+    """Try the model on one word per side, so that parts which do not fit show at once."""
+    for direction in model.spaces:
+        asked, answering = (model.map(model.side(side).vectors[:1], side, direction) for side in Side)
+        if asked.shape != answering.shape or not (torch.isfinite(asked).all() and torch.isfinite(answering).all()):
+            raise ValueError("the two languages do not map into one space")
+        for side, means in model.means[direction].items():
+            if len(means) != len(model.side(side)):
+                raise ValueError(f"neighbourhood means of {len(means)} words for {len(model.side(side))} {side} words")

@@ -1,4 +1,4 @@
-"""Vectors of words outside the vocabulary: from the subwords of the fastText model that the vocabulary came from."""
+"""Vectors of words outside the vocabulary, made from the subwords of the fastText model it was read from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CHECKED = 20  # words whose vectors must be those of the vocabulary
 
 
 class VectorSource(Protocol):
-    """Gives a vector for any word."""
+    """Anything that has a vector for any word."""
 
     def vector(self, word: str) -> NDArray[np.float32]:
         """Vector of the word, (d,); zeros where nothing of it is known."""
@@ -55,7 +55,7 @@ class SpeltWords:
         return found if found.any() and np.isfinite(found).all() else None
 
     def _check(self, embeddings: Embeddings) -> None:
-        """Refuse subwords of other vectors; a lower-cased word may have been spelt otherwise, so most must agree."""
+        """Refuse subwords of other vectors; lower-casing may have changed a word, so only most must agree."""
         words = list(embeddings.words[:_CHECKED])
         found = [self._source.vector(word) for word in words]
         if found[0].shape != (embeddings.dim,):
@@ -70,7 +70,7 @@ class SpeltWords:
 
 
 def is_subword_source(source: object) -> bool:
-    """Say whether an object in memory can give vectors of unknown words."""
+    """Whether an object in memory has vectors of unknown words."""
     return isinstance(source, SubwordModel) or hasattr(getattr(source, "wv", source), "vectors_ngrams")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError, TrainingError
 from lnmap.io import read, read_lexicon
@@ -21,11 +22,11 @@ from lnmap.io.atomic import locked
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
 from lnmap.methods import DEFAULT_METHOD, make_method
 from lnmap.methods.base import Checkpoint, Method, Run, require_finite
-from lnmap.model import folder as model_folder
-from lnmap.model.folder import FolderCheckpoint
-from lnmap.model.model import Model, Side, as_tensor, pick_device
+from lnmap.model.device import as_tensor, pick_device
+from lnmap.model.model import Model
 from lnmap.model.subwords import is_subword_source
 from lnmap.pipeline.calibrate import calibrate as hold_out_and_fit
+from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY
 from lnmap.version import __version__
@@ -77,7 +78,7 @@ def align(
     progress = progress or Silent()
     started = time.perf_counter()
     system = method if isinstance(method, Method) else make_method(method, profile, options)
-    given_sides: dict[Side, Any] = {"source": source, "target": target}
+    given_sides = {Side.SOURCE: source, Side.TARGET: target}
     source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
     given = given_pairs(pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
@@ -88,7 +89,7 @@ def align(
             stack.enter_context(locked(Path(folder)))
             run.checkpoint = _checkpoint(Path(folder), _key(system, source, target, lexicon, run), resume, progress)
         elif resume:
-            raise OptionError("resume needs the output folder of the interrupted run; give it as out")
+            raise OptionError("resuming needs the output folder of the interrupted run", advice="give it as {out}")
         rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
         x, y = as_tensor(source.vectors, run.device), as_tensor(target.vectors, run.device)
         run.known = torch.as_tensor(given.rows(source, target), device=run.device)
@@ -98,13 +99,23 @@ def align(
             if calibrate and run.confidence is None:
                 run.confidence = hold_out_and_fit(system, x, y, rows, run, run.known)
         info = _info(system, profile, source, target, run, time.perf_counter() - started)
-        model = Model(source, target, alignment, lexicon, info, run.log, run.device, memory, progress)
-        model.confidence = run.confidence
+        model = Model(
+            source,
+            target,
+            alignment,
+            lexicon,
+            info,
+            run.log,
+            confidence=run.confidence,
+            device=run.device,
+            memory=memory,
+            progress=progress,
+        )
         for side, vectors in given_sides.items():
             if is_subword_source(vectors):
                 model.use_subwords(side, vectors)
         if out is not None:
-            model_folder.write(model, Path(out))
+            model.write(Path(out))
             if isinstance(run.checkpoint, FolderCheckpoint):
                 run.checkpoint.clear()
     return model
@@ -118,8 +129,8 @@ def _computable(method: Method) -> Iterator[None]:
     except torch.linalg.LinAlgError as error:  # type: ignore[attr-defined]
         reason = " ".join(str(error).split())
         raise TrainingError(
-            f"{method.name} cannot compute with these vectors ({reason}); look for vectors that are zero or all alike, "
-            "or try --set normalize=unit"
+            f"{method.name} cannot compute with these vectors ({reason})",
+            advice="look for vectors that are zero or all alike, or try {options:normalize=unit}",
         ) from error
 
 
@@ -158,8 +169,8 @@ def given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: Me
             return Lexicon([])
         name = method.name if method is not None else "this method"
         raise InputError(
-            f"{name} learns from seed pairs and got none; give a dictionary with --pairs, "
-            "or --pairs identical to start from words spelt alike"
+            f"{name} learns from seed pairs and got none",
+            advice="give a dictionary with {pairs}, or {pairs:identical} to start from words spelt alike",
         )
     if isinstance(pairs, str) and pairs in SEEDS_WITHOUT_DICTIONARY:
         return SEEDS_WITHOUT_DICTIONARY[pairs](source, target)
@@ -174,7 +185,8 @@ def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) ->
     owner = checkpoint.owner()
     if resume and owner != key:
         found = "belongs to other data, pairs, options or seed" if owner else "is missing or cannot be read"
-        raise InputError(f"cannot resume in {out}: the checkpoint there {found}; run without --resume to start over")
+        problem = f"cannot resume in {out}: the checkpoint there {found}"
+        raise InputError(problem, advice="run without {resume} to start over")
     if resume is False or (owner and owner != key):
         if owner and owner != key:
             progress.note(f"the unfinished run in {out} belongs to other data or options; starting over")

@@ -1,4 +1,4 @@
-"""Calibrate: train once more without some of the seed, and learn from those words how far answers can be trusted."""
+"""Calibrate: train again without some of the seed, and learn from those words how far answers can be trusted."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from lnmap.confidence import LEAST, Confidence, Confidences, hold_out, outcomes
+from lnmap.direction import Direction
 from lnmap.errors import LnmapError
 from lnmap.methods.base import Alignment, Method, Run
 from lnmap.progress import Progress
@@ -20,7 +21,7 @@ _BLOCK = 8192  # words mapped at a time
 def calibrate(
     method: Method, x: Tensor, y: Tensor, pairs: Tensor, run: Run, known: Tensor | None = None
 ) -> Confidences | None:
-    """Give the confidence of both directions, or None and a note where the seed does not allow it.
+    """Return the confidence of both directions, or None and a note if the seed is too small for it.
 
     A fifth of the seed's source words are held out, with every pair that shares a word with theirs; the method is
     trained on the rest and asked for the held-out words, from both sides.
@@ -43,24 +44,24 @@ def calibrate(
             run.progress.note(f"no confidence: without {len(held):,} pairs of the seed, {error}")
             return None
         found = {}
-        for reverse in (False, True):
-            words, right = (held[:, 1], known.flip(1)) if reverse else (held[:, 0], known)
-            space = _space(alignment, x, y, reverse, run)
-            found[reverse] = Confidence.fit(*outcomes(space, words.unique(), right))
+        for direction in Direction:
+            words, right = (held[:, 0], known) if direction is Direction.FORWARD else (held[:, 1], known.flip(1))
+            space = _space(alignment, x, y, direction, run)
+            found[direction] = Confidence.fit(*outcomes(space, words.unique(), right))
     return found
 
 
 @torch.no_grad()
-def _space(alignment: Alignment, x: Tensor, y: Tensor, reverse: bool, run: Run) -> BilingualSpace:
+def _space(alignment: Alignment, x: Tensor, y: Tensor, direction: Direction, run: Run) -> BilingualSpace:
     """Map both vocabularies into the space that one direction is searched in."""
-    source = torch.cat([alignment.map_source(block, reverse) for block in x.split(_BLOCK)])
-    target = torch.cat([alignment.map_target(block, reverse) for block in y.split(_BLOCK)])
-    asked, answer = (target, source) if reverse else (source, target)
+    source = torch.cat([alignment.map_source(block, direction) for block in x.split(_BLOCK)])
+    target = torch.cat([alignment.map_target(block, direction) for block in y.split(_BLOCK)])
+    asked, answer = (source, target) if direction is Direction.FORWARD else (target, source)
     return BilingualSpace(asked, answer, memory=run.memory, progress=run.progress)
 
 
 class _TasksOnly:
-    """Show how far the second training is, but none of its log: that belongs to no model."""
+    """Show the progress of the second training, but not its log, which belongs to no model."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress

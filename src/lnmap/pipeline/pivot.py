@@ -1,4 +1,4 @@
-"""Several languages in one space: each is aligned with a pivot, whose own space all of them then share."""
+"""Several languages in one space: each is aligned with a pivot language and mapped into its space."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def align_many(
     progress: Progress | None = None,
     **others: Any,
 ) -> dict[str, Model]:
-    """Align several languages with one pivot: a model for each, from the language to the pivot.
+    """Align several languages with one pivot, one model per language, from the language to the pivot.
 
     All map into the pivot's own space (`model.aligned("source")`), and `compose` makes a model between any two.
 
@@ -115,7 +115,7 @@ def require_keeps_target(method: Method) -> None:
 
 
 def _into_pivot(model: Model) -> LinearAlignment:
-    """Give the alignment, once it is sure that it maps into the pivot's own space."""
+    """Return the alignment; refuse one that does not map into the pivot's own space."""
     found = model.alignment
     if isinstance(found, LinearAlignment) and found.target.shape[0] == found.target.shape[1]:
         same = torch.eye(len(found.target), dtype=found.target.dtype, device=found.target.device)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lnmap.model.model import Model, Side
+from lnmap.direction import Side
+from lnmap.model.model import Model
 from lnmap.progress import Progress, Silent
 from lnmap.serve.direction import Found, both_directions
 from lnmap.serve.languages import guess_languages

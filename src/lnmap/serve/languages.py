@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
-from lnmap.model.model import Model, Side
+from lnmap.model.model import Model
 
 _CODES = (
     "af am ar as az be bg bn bo br bs ca ce co cs cv cy da de dv dz el en eo es et eu fa fi fo fr fy ga gd gl gn gu gv "

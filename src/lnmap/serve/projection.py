@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from lnmap.model.model import Side
+from lnmap.direction import Side
 from lnmap.serve.explorer import Explorer, sides
 
 Role = Literal["word", "neighbour", "translation", "around"]

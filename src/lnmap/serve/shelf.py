@@ -17,7 +17,7 @@ from lnmap.io.atomic import write_json
 from lnmap.io.cache import cache_folder
 from lnmap.isometry import LEAST, measure_isometry
 from lnmap.lexicon import Lexicon
-from lnmap.model.folder import load
+from lnmap.model import load
 from lnmap.progress import Progress, Silent
 from lnmap.serve.background import Job
 from lnmap.serve.card import describe, score

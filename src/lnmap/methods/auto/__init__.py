@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lnmap.confidence import Confidence, hold_out, outcomes
+from lnmap.direction import Direction, Side
 from lnmap.errors import LnmapError, TrainingError
 from lnmap.induce import induce
 from lnmap.methods.auto.choose import ENOUGH, USUAL, Candidate, Choice, choose
@@ -105,8 +106,8 @@ class Auto(Method):
         space = choice.space(candidates, run)
         known = pairs if run.known is None else torch.cat([pairs, run.known])
         run.confidence = {
-            False: Confidence.fit(*outcomes(space, held[:, 0].unique(), known)),
-            True: Confidence.fit(*outcomes(space.swapped(), held[:, 1].unique(), known.flip(1))),
+            Direction.FORWARD: Confidence.fit(*outcomes(space, held[:, 0].unique(), known)),
+            Direction.BACKWARD: Confidence.fit(*outcomes(space.swapped(), held[:, 1].unique(), known.flip(1))),
         }
         return choice
 
@@ -127,7 +128,7 @@ class Auto(Method):
         geomm = self._geomm(lnmap, work, pairs) if "geomm" in names else []
         parts = lnmap + geomm
         share = 1 / len({part.name for part in parts})
-        return [Part(part.name, part.alignment, part.reverse, part.weight * share) for part in parts]
+        return [Part(part.name, part.alignment, part.direction, part.weight * share) for part in parts]
 
     def _lnmap(self, work: _Work, pairs: Tensor, iterations: int, checkpoint: Checkpoint) -> Alignment:
         """Train LNMap in both directions; the spelling helps to grow its dictionary."""
@@ -173,5 +174,5 @@ class _Work:
         spelling, words = self.spelling, self.run.words
         if spelling is None or words is None:
             return self.source[:, :0], self.target[:, :0]
-        found = [spelling.weighing(weight).columns(i, side, width).to(self.source) for i, side in enumerate(words)]
-        return found[0], found[1]
+        x, y = (spelling.weighing(weight).columns(*side, width) for side in zip(Side, words, strict=True))
+        return x.to(self.source), y.to(self.source)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lnmap.direction import Direction, Side
 from lnmap.methods.base import Alignment, State, load_norms
 from lnmap.methods.lnmap.networks import Networks
 from lnmap.methods.lnmap.options import LNMapOptions
@@ -35,17 +36,17 @@ class LatentAlignment(Alignment):
         """Whether only the forward direction was trained."""
         return self.backward is None
 
-    def map_source(self, x: Tensor, reverse: bool = False) -> Tensor:
+    def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, c)."""
         x = self.norms[0].apply(x)
-        if reverse and self.backward is not None:
+        if direction is Direction.BACKWARD and self.backward is not None:
             return self.backward.encode_target(x)
         return self.forward.translate(x)
 
-    def map_target(self, y: Tensor, reverse: bool = False) -> Tensor:
+    def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, c)."""
         y = self.norms[1].apply(y)
-        if reverse and self.backward is not None:
+        if direction is Direction.BACKWARD and self.backward is not None:
             return self.backward.translate(y)
         return self.forward.encode_target(y)
 
@@ -54,12 +55,12 @@ class LatentAlignment(Alignment):
         tensors = {f"forward.{name}": t for name, t in self.forward.state_dict().items()}
         if self.backward is not None:
             tensors |= {f"backward.{name}": t for name, t in self.backward.state_dict().items()}
-        for side, norm in zip(("source", "target"), self.norms, strict=True):
+        for side, norm in zip(Side, self.norms, strict=True):
             tensors |= {f"norm.{side}.{name}": t for name, t in norm.tensors().items()}
         names = "autoencoder", "mapper", "code", "hidden", "mapper_hidden"
         values = {
-            "recipes": [norm.recipe for norm in self.norms],
-            "dims": list(dims(self.forward)),
+            "recipes": {side: norm.recipe for side, norm in zip(Side, self.norms, strict=True)},
+            "dims": dict(zip(Side, dims(self.forward), strict=True)),
             "networks": {name: getattr(self.options, name) for name in names},
         }
         return values, {name: t.clone() for name, t in tensors.items()}
@@ -68,7 +69,7 @@ class LatentAlignment(Alignment):
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> LatentAlignment:
         """Rebuild from `state()`."""
         options = LNMapOptions(**values["networks"])
-        source, target = (int(dim) for dim in values["dims"])
+        source, target = (int(values["dims"][side]) for side in Side)
         forward = _load(Networks((source, target), options), "forward.", tensors)
         has_backward = any(name.startswith("backward.") for name in tensors)
         backward = _load(Networks((target, source), options), "backward.", tensors) if has_backward else None

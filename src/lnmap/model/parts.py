@@ -1,0 +1,46 @@
+"""What a model consists of, and what its folder holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from lnmap.confidence import Confidences
+from lnmap.direction import Direction, Side
+from lnmap.embeddings import Embeddings
+from lnmap.lexicon import Lexicon
+from lnmap.methods.base import Alignment
+
+Means = dict[Side, Tensor]  # CSLS neighbourhood means of the words of both languages in one space
+
+
+@dataclass
+class ModelParts:
+    """Two vocabularies, the alignment between them, and how it came about.
+
+    :param pairs: the seed pairs it was trained on.
+    :param info: method, options, random seed, versions, seconds and data.
+    :param log: the training log, one row per iteration.
+    :param means: neighbourhood means of the space of each direction, as far as they are known.
+    :param confidence: how far answers can be trusted; None if the model was not calibrated.
+    """
+
+    source: Embeddings
+    target: Embeddings
+    alignment: Alignment
+    pairs: Lexicon = field(default_factory=lambda: Lexicon([]))
+    info: dict[str, Any] = field(default_factory=dict)
+    log: list[dict[str, Any]] = field(default_factory=list)
+    means: dict[Direction, Means] = field(default_factory=dict)
+    confidence: Confidences | None = None
+
+    def side(self, side: Side | str) -> Embeddings:
+        """Return the source or the target vocabulary."""
+        return self.source if Side(side) is Side.SOURCE else self.target
+
+    @property
+    def spaces(self) -> tuple[Direction, ...]:
+        """The directions that have a space of their own."""
+        return (Direction.FORWARD,) if self.alignment.one_space else tuple(Direction)
