@@ -1,4 +1,4 @@
-"""The front door: README, contributing guide, workflows and package metadata agree with each other and with the code."""
+"""README, contributing guide, workflows and package metadata agree with each other and with the code."""
 
 from __future__ import annotations
 
