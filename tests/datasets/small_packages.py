@@ -10,30 +10,17 @@ import tarfile
 import zipfile
 from pathlib import Path
 
+import msgpack
 import numpy as np
 
-from lnmap.datasets.extract.archives import Package
-from lnmap.datasets.extract.murmur import murmur64a
+from lnmap.datasets.open_data.spacy import string_hash
 
 
-def packed(value: object) -> bytes:
-    """Write msgpack, as spaCy's files are written: the largest form of everything."""
-    if isinstance(value, dict):
-        body = b"".join(packed(key) + packed(item) for key, item in value.items())
-        return b"\xdf" + struct.pack(">I", len(value)) + body
-    if isinstance(value, int):
-        return b"\xcf" + struct.pack(">Q", value)
-    if isinstance(value, float):
-        return b"\xcb" + struct.pack(">d", value)
-    assert isinstance(value, str)
-    return b"\xdb" + struct.pack(">I", len(value.encode())) + value.encode()
-
-
-def wheel(path: Path, **members: bytes) -> Package:
+def wheel(path: Path, **members: bytes) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
-    return Package(path)
+    return path
 
 
 def npy(matrix: np.ndarray) -> bytes:
@@ -43,25 +30,23 @@ def npy(matrix: np.ndarray) -> bytes:
 
 
 def key(word: str) -> int:
-    return int(murmur64a([word.encode()])[0])
+    return string_hash(word.encode())
 
 
-def spacy_model(path: Path, words: list[str], rows: list[int], table: np.ndarray, **more: bytes) -> Package:
+def spacy_model(path: Path, words: list[str], rows: list[int], table: np.ndarray, **more: bytes) -> Path:
     """A model in which words[i] points to table[rows[i]]."""
     return wheel(
         path,
         **{
             "m/m-1/vocab/vectors": npy(table),
-            "m/m-1/vocab/key2row": packed({key(word): row for word, row in zip(words, rows, strict=True)}),
+            "m/m-1/vocab/key2row": msgpack.packb({key(word): row for word, row in zip(words, rows, strict=True)}),
             "m/m-1/vocab/strings.json": json.dumps(sorted(words)).encode(),
             **{f"m/m-1/vocab/{name}": data for name, data in more.items()},
         },
     )
 
 
-def navec_package(
-    path: Path, words: list[str], counts: list[int], chosen: list[list[int]], table: np.ndarray
-) -> Package:
+def navec_package(path: Path, words: list[str], counts: list[int], chosen: list[list[int]], table: np.ndarray) -> Path:
     parts, centroids, width = table.shape
     vocabulary = struct.pack("<I", len(words)) + np.array(counts, "<u4").tobytes() + "\n".join(words).encode()
     sizes = struct.pack("<IIII", len(words), parts * width, parts, centroids)
@@ -76,7 +61,7 @@ def navec_package(
         info = tarfile.TarInfo("navec-1/data/v.tar")
         info.size = len(inner.getvalue())
         outer.addfile(info, io.BytesIO(inner.getvalue()))
-    return Package(path)
+    return path
 
 
 def stardict_members(name: str, entries: dict[str, str]) -> dict[str, bytes]:

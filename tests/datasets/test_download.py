@@ -21,8 +21,8 @@ import lnmap
 from lnmap import datasets
 from lnmap.cli import main
 from lnmap.datasets import download as downloading
-from lnmap.datasets.download import Remote, download
-from lnmap.datasets.ledger import Ledger, sha256
+from lnmap.datasets.download import Remote
+from lnmap.datasets.verify import Ledger, sha256
 from lnmap.errors import CatalogueError, DownloadError, OptionError, OutputError
 from lnmap.experiments.paper import load_table
 from lnmap.io.atomic import locked
@@ -50,10 +50,12 @@ def site(monkeypatch, tmp_path):
         yield site
 
 
-def fetch(folder: Path, remote: Remote = REMOTE, accept: bool = False) -> list[float]:
-    """Download without waiting, and give the pauses that would have been made."""
+def fetch(folder: Path, accept: bool = False) -> list[float]:
+    """Download without waiting, and return the pauses that would have been made."""
     pauses: list[float] = []
-    download(remote, folder, Ledger(folder), Silent(), "lnmap data get x", accept, pauses.append)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(downloading, "sleep", pauses.append)
+        downloading.fetch(REMOTE, folder, Ledger(folder), Silent(), accept)
     return pauses
 
 
@@ -166,7 +168,7 @@ def test_changed_file_is_refused_until_it_is_accepted(site, tmp_path):
     fetch(tmp_path)
     (tmp_path / REMOTE.path).unlink()
     page.data, page.etag = vectors(500), '"new"'
-    with pytest.raises(DownloadError, match=r"not the file that was first downloaded.*get x --accept-changed$"):
+    with pytest.raises(DownloadError, match=r"not the file that was first downloaded.*pass accept_changed=True$"):
         fetch(tmp_path)
     assert not (tmp_path / REMOTE.path).exists()
     before = len(site.gets(AT))
@@ -205,7 +207,7 @@ def vecmap(site: Site, languages: str = "en it") -> None:
 def test_muse(site):
     muse(site)
     assert datasets.size("muse", ["en-fi"]) == 2 * len(vectors()) + 18
-    with pytest.raises(CatalogueError, match=r"fetch it with: lnmap data get muse --pairs en-fi$"):
+    with pytest.raises(CatalogueError, match=r"fetch it with: lnmap\.datasets\.get\('muse', \['en-fi'\]\)$"):
         datasets.files("muse", "en-fi")
     datasets.get("muse", ["en-fi"])
     found = datasets.files("muse", "en-fi")
@@ -291,10 +293,10 @@ def test_killed_download_is_continued(site, tmp_path):
 def test_without_a_network(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv("LNMAP_DATA", str(tmp_path))
     monkeypatch.setenv("LNMAP_DATA_MIRROR", "http://127.0.0.1:9")
-    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(downloading, "sleep", lambda seconds: None)
     assert main(["data", "get", "muse", "--pairs", "en-fi"]) == 6
     told = capsys.readouterr().err
-    assert "'lnmap data where muse' lists their addresses" in told
+    assert "lnmap data where muse --pairs en-fi lists their addresses" in told
     assert len(told.splitlines()) == 1
     assert main(["data", "where", "muse", "--pairs", "en-fi", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -303,6 +305,31 @@ def test_without_a_network(monkeypatch, tmp_path, capsys):
         "path": str(tmp_path / "muse/vectors/wiki.en.vec"),
         "here": False,
     }
+
+
+def test_changed_file_on_the_command_line(site, capsys):
+    muse(site)
+    assert main(["data", "get", "muse", "--pairs", "en-fi"]) == 0
+    (datasets.data_folder() / "muse/vectors/wiki.fi.vec").unlink()
+    site.put(f"{FACEBOOK}/fasttext/vectors-wiki/wiki.fi.vec", vectors(500), etag='"new"')
+    capsys.readouterr()
+    assert main(["data", "get", "muse", "--pairs", "en-fi"]) == 6
+    assert capsys.readouterr().err.strip().endswith("pass --accept-changed")
+    assert main(["data", "get", "muse", "--pairs", "en-fi", "--accept-changed"]) == 0
+
+
+@pytest.mark.parametrize(("status", "size"), [(405, 0), (501, 0), (404, None)])
+def test_server_without_head(site, status, size):
+    """A size that cannot be asked for is no reason to fail; a missing file is."""
+    muse(site)
+    for page in site.pages.values():
+        page.head_status = status
+    if size is None:
+        with pytest.raises(DownloadError, match="answers 404"):
+            datasets.size("muse", ["en-fi"])
+    else:
+        assert datasets.size("muse", ["en-fi"]) == size
+        datasets.get("muse", ["en-fi"])
 
 
 def test_mirror_must_be_an_address(monkeypatch, tmp_path):

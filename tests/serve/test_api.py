@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 import torch
 from starlette.testclient import TestClient
-from tests.serve.serving import WORDS, small_model
+from tests.serve.serving import WORDS, small_model, subword_model
 
 import lnmap
+from lnmap.cli import main
+from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.errors import OutputError
 from lnmap.io import read_lexicon
@@ -24,7 +26,7 @@ from lnmap.methods.base import LinearAlignment
 from lnmap.normalize import Normalizer
 from lnmap.serve import limits, marks, schemas
 from lnmap.serve.app import create_app
-from lnmap.serve.shelf import Shelf, ids
+from lnmap.serve.models import Models, make_ids
 
 JSON = {"content-type": "application/json"}
 ODD = ["=1+1", "@sum", "-2", "+3", "|x", "＝1", '"=2', "<b>bold</b>", "سلام", "שלום", "がっこう", "a b", "\udcff", "é"]
@@ -48,19 +50,19 @@ def odd_folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def shelf(model_folder, odd_folder, pair, tmp_path_factory):
-    shelf = Shelf.open([model_folder, odd_folder], pair.test)
-    shelf.start()
-    yield shelf
-    shelf.stop()
+def models(model_folder, odd_folder, pair, tmp_path_factory):
+    models = Models.load([model_folder, odd_folder], pair.test)
+    models.start()
+    yield models
+    models.stop()
 
 
 @pytest.fixture
-def client(shelf, tmp_path):
+def client(models, tmp_path):
     """A client; every test has a journal of its own."""
-    for number, slot in enumerate(shelf.slots.values()):
-        slot.marks = marks.Marks(_made(tmp_path / str(number)))
-    with TestClient(create_app(shelf), base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as made:
+    for number, served in enumerate(models.values()):
+        served.marks = marks.Marks(_made(tmp_path / str(number)))
+    with TestClient(create_app(models), base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as made:
         yield made
 
 
@@ -98,28 +100,71 @@ def test_models_are_listed_by_names_that_fit_an_address(client):
     assert [one["id"] for one in found] == ["en-fr", "odd-ones"]
     assert found[0]["source"] == {"words": WORDS, "language": "en"}
     assert [one["calibrated"] for one in found] == [True, False]
-    assert ids([Path("a/x"), Path("b/x"), Path("日本"), Path("c/x")]) == ["x", "x-2", "model", "x-3"]
+    assert make_ids([Path("a/x"), Path("b/x"), Path("日本"), Path("c/x")]) == ["x", "x-2", "model", "x-3"]
 
 
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_translation_is_what_the_model_says(client, shelf, direction):
-    reverse = direction == "backward"
-    model = shelf.slots["en-fr"].served.explorer.model
-    word = "maison" if reverse else "house"
+@pytest.mark.parametrize("direction", Direction)
+def test_translation_is_what_the_model_says(client, models, direction):
+    model = models["en-fr"].loaded.model
+    word = "house" if direction is Direction.FORWARD else "maison"
     found = good(
-        client.get("/api/models/en-fr/translate", params={"word": word, "k": 7, "direction": direction}),
+        client.get("/api/models/en-fr/translate", params={"word": word, "k": 7, "direction": direction.value}),
         schemas.Translation,
     )
-    expected = model.translate(word, 7, reverse)[0].candidates
+    expected = model.translate(word, 7, direction)[0].candidates
     assert [one["word"] for one in found["candidates"]] == [one.word for one in expected]
     for got, want in zip(found["candidates"], expected, strict=True):
         assert got["csls"] == pytest.approx(want.score, abs=1e-4)
         assert got["cosine"] == pytest.approx(want.cosine, abs=1e-4)
         assert got["confidence"] == pytest.approx(want.confidence, abs=1e-3)
-        back = model.translate(got["word"], 1, not reverse)[0].words[0]
+        back = model.translate(got["word"], 1, direction.opposite)[0].words[0]
         assert got["back"] == back
         assert got["returns"] == (back == word)
-    assert found["rank"] == model.side("target" if reverse else "source").index[word] + 1
+    assert found["rank"] == model.side(direction.asked).index[word] + 1
+
+
+@pytest.fixture(scope="module")
+def subword_folder(tmp_path_factory) -> Path:
+    return subword_model(tmp_path_factory.mktemp("models"))
+
+
+@pytest.mark.parametrize("direction", Direction)
+@pytest.mark.parametrize("name", ["en-fr", "spelt"])
+def test_the_page_and_the_command_line_answer_alike(name, direction, request, capsys):
+    """Both are asked for the same words, known and unknown, and give the same words, scores and confidence."""
+    folder = request.getfixturevalue({"en-fr": "model_folder", "spelt": "subword_folder"}[name])
+    words = {
+        ("en-fr", Direction.FORWARD): ["house", "water", "qqqqqqq"],
+        ("en-fr", Direction.BACKWARD): ["maison", "état", "qqqqqqq"],
+    }.get((name, direction), ["kalemed", "misunderstandings", "kalemings", "благодарности"])
+    reverse = ["--reverse"] if direction is Direction.BACKWARD else []
+    capsys.readouterr()
+    assert main(["translate", str(folder), *words, "-k", "4", "--json", *reverse]) == 0
+    by_command = json.loads(capsys.readouterr().out)
+    client = TestClient(create_app(Models.load([folder])), base_url="http://127.0.0.1")
+    body = {"words": words, "k": 4, "direction": direction.value}
+    path = f"/api/models/{name}/translate"
+    by_page = good(client.post(path, json=body), schemas.Translations)["translations"]
+    for word, one, other in zip(words, by_command, by_page, strict=True):
+        params = {"word": word, "k": 4, "direction": direction.value}
+        single = client.get(path, params=params)
+        assert single.status_code == (200 if one["known"] else 404)
+        assert (one["word"], one["known"], one.get("subwords", False)) == (word, other["known"], other["subwords"])
+        assert [found["word"] for found in one["translations"]] == [found["word"] for found in other["candidates"]]
+        for answer in [other, *([single.json()] if one["known"] else [])]:
+            for want, got in zip(one["translations"], answer["candidates"], strict=True):
+                assert got["csls"] == pytest.approx(want["score"], abs=2e-6)
+                assert got["cosine"] == pytest.approx(want["cosine"], abs=2e-6)
+                assert got["confidence"] == pytest.approx(want["confidence"], abs=1e-4)
+    spelt = [one["word"] for one in by_page if one["subwords"]]
+    assert spelt == (words[1:] if name == "spelt" else [])
+    assert [one["rank"] for one in by_page if one["subwords"]] == [None] * len(spelt)
+    for word in spelt:
+        params = {"word": word, "direction": direction.value}
+        near = good(client.get(f"/api/models/{name}/neighbours", params=params), schemas.Neighbours)
+        assert near["own"][0]["cosine"] > 0.5
+        drawn = good(client.get(f"/api/models/{name}/map", params=params), schemas.WordMap)
+        assert (drawn["points"][0]["word"], drawn["points"][0]["role"]) == (word, "word")
 
 
 def test_what_is_not_calibrated_gets_no_number(client):
@@ -161,8 +206,8 @@ def test_completion(client):
     assert client.get("/api/models/en-fr/complete", params={"prefix": "zzzz"}).json() == {"words": []}
 
 
-def test_neighbours_and_map(client, shelf):
-    model = shelf.slots["en-fr"].served.explorer.model
+def test_neighbours_and_map(client, models):
+    model = models["en-fr"].loaded.model
     near = good(client.get("/api/models/en-fr/neighbours", params={"word": "house", "k": 5}), schemas.Neighbours)
     vectors = model.source.vectors / np.linalg.norm(model.source.vectors, axis=1, keepdims=True)
     order = np.argsort(-(vectors @ vectors[model.source.index["house"]]))[1:6]
@@ -179,8 +224,8 @@ def test_neighbours_and_map(client, shelf):
     assert apart[0] > 2 * apart[1]  # what was apart before the alignment lies together after it
 
 
-def test_lexicon_pages_sorts_and_filters(client, shelf):
-    slot = shelf.slots["en-fr"]
+def test_lexicon_pages_sorts_and_filters(client, models):
+    served = models["en-fr"]
     wait_for(lambda: client.get("/api/models/en-fr/state").json()["backward"]["known"] == WORDS)
     get = lambda **params: good(client.get("/api/models/en-fr/lexicon", params=params), schemas.LexiconPage)  # noqa: E731
     first = get(limit=5)
@@ -192,12 +237,12 @@ def test_lexicon_pages_sorts_and_filters(client, shelf):
     assert get(sort="unsurest", limit=1)["entries"][0]["confidence"] <= min(sure)
     mutual = get(mutual=True, limit=200)
     assert all(entry["returns"] for entry in mutual["entries"])
-    assert mutual["total"] == len(slot.served.explorer.model.induce("mutual"))
+    assert mutual["total"] == len(served.loaded.model.induce("mutual"))
     found = get(text="HOUS", limit=50)["entries"]
     assert found
     assert all("hous" in entry["source"] or "hous" in entry["target"] for entry in found)
     backward = get(direction="backward", limit=1)["entries"][0]
-    assert backward["target"] == slot.served.explorer.model.target.words[0]
+    assert backward["target"] == served.loaded.model.target.words[0]
     assert get(offset=10_000)["entries"] == []
 
 
@@ -226,8 +271,8 @@ def test_marks_count_until_they_are_taken_back(client):
     assert [one["source"] for one in found["marks"]] == ["water", "zyx"]
 
 
-def test_export_is_a_dictionary_that_align_takes(client, shelf, tmp_path):
-    model = shelf.slots["en-fr"].served.explorer.model
+def test_export_is_a_dictionary_that_align_takes(client, models, tmp_path):
+    model = models["en-fr"].loaded.model
     seed = model.pairs.pairs[0]
     for source, target, mark in (("house", "maison", "right"), (*seed, "wrong"), ("a b", "c d", "added")):
         client.post("/api/models/en-fr/marks", json={"source": source, "target": target, "mark": mark})
@@ -269,12 +314,12 @@ def test_words_that_are_no_text_do_no_harm(client):
     assert client.get("/api/models/odd-ones/marks/export").content.count(b"\xff") == 2  # a seed pair keeps its bytes
 
 
-def test_card_tells_everything(client, shelf):
+def test_card_tells_everything(client, models):
     wait_for(lambda: client.get("/api/models/en-fr/state").json()["scores"]["state"] == "done")
-    found = good(client.get("/api/models/en-fr"), schemas.Card)
+    found = good(client.get("/api/models/en-fr"), schemas.About)
     assert found["method"]["title"] == "Orthogonal Procrustes"
     assert found["calibrated_on"] > 0
-    model = shelf.slots["en-fr"].served.explorer.model
+    model = models["en-fr"].loaded.model
     assert found["seed_pairs"]["count"] == len(model.pairs)
     forward = found["scores"]["forward"]
     bands = forward["bands"]
@@ -282,7 +327,7 @@ def test_card_tells_everything(client, shelf):
     assert sum(band["words"] for band in bands) == forward["n"]
     mean = sum(band["p@1"] * band["words"] for band in bands) / forward["n"]
     assert mean == pytest.approx(forward["p@1"], abs=0.01)
-    assert str(Path(shelf.slots["en-fr"].folder).parent) not in json.dumps(found)  # no path of this machine
+    assert str(Path(models["en-fr"].folder).parent) not in json.dumps(found)  # no path of this machine
     assert found["isometry"] is None
 
 
@@ -339,9 +384,9 @@ def test_bad_questions(client, path, status, code):
         (b" " * (limits.BODY + 1), 413, "too_large"),
     ],
 )
-def test_bad_marks_leave_no_trace(client, shelf, body, status, code):
+def test_bad_marks_leave_no_trace(client, models, body, status, code):
     bad(client.post("/api/models/en-fr/marks", content=body, headers=JSON), status, code)
-    assert not shelf.slots["en-fr"].marks.path.exists()
+    assert not models["en-fr"].marks.path.exists()
 
 
 def test_a_body_without_a_length_is_limited_too(client):
@@ -356,7 +401,7 @@ def test_batches_are_limited(client):
     assert len(client.post("/api/models/en-fr/translate", json=body).json()["translations"]) == limits.BATCH
 
 
-def test_a_mark_that_cannot_be_written_is_not_acknowledged(client, shelf, monkeypatch):
+def test_a_mark_that_cannot_be_written_is_not_acknowledged(client, models, monkeypatch):
     def full(*_: object) -> None:
         raise OutputError("cannot write a line: No space left on device")
 
@@ -365,8 +410,8 @@ def test_a_mark_that_cannot_be_written_is_not_acknowledged(client, shelf, monkey
     bad(client.post("/api/models/en-fr/marks", json=body), 503, "cannot_write")
 
 
-def test_a_bug_is_said_in_the_same_form(client, shelf, monkeypatch):
-    monkeypatch.setattr(shelf.slots["en-fr"].marks, "latest", lambda: 1 / 0)
+def test_a_bug_is_said_in_the_same_form(client, models, monkeypatch):
+    monkeypatch.setattr(models["en-fr"].marks, "latest", lambda: 1 / 0)
     response = client.get("/api/models/en-fr/marks")
     bad(response, 500, "bug")
     assert response.headers["x-content-type-options"] == "nosniff"
@@ -394,10 +439,10 @@ BODY = {"source": "house", "target": "maison", "mark": "right"}
         ({"content-type": ""}, 415, "not_json"),
     ],
 )
-def test_other_sites_change_nothing(client, shelf, headers, status, code):
+def test_other_sites_change_nothing(client, models, headers, status, code):
     content = json.dumps(BODY).encode()
     bad(client.post("/api/models/en-fr/marks", content=content, headers={**JSON, **headers}), status, code)
-    assert not shelf.slots["en-fr"].marks.path.exists()
+    assert not models["en-fr"].marks.path.exists()
 
 
 @pytest.mark.parametrize(
@@ -421,8 +466,8 @@ def test_other_sites_read_nothing(client):
     assert client.options("/api/models", headers={"origin": "http://127.0.0.1:8000"}).status_code == 405
 
 
-def test_a_server_for_the_network_takes_addresses_but_no_strange_names(shelf):
-    app = create_app(shelf, ("localhost", "words.example"), any_address=True)
+def test_a_server_for_the_network_takes_addresses_but_no_strange_names(models):
+    app = create_app(models, ("localhost", "words.example"), any_address=True)
     client = TestClient(app, base_url="http://192.0.2.7:8000")
     assert client.get("/api/health").status_code == 200
     assert client.get("/api/health", headers={"host": "words.example"}).status_code == 200
@@ -472,9 +517,9 @@ def test_description_names_every_endpoint_and_its_errors(client):
 def test_a_newer_model_in_the_folder_takes_the_place_of_the_old(pair, model_folder, tmp_path):
     folder = tmp_path / "en-fr"
     shutil.copytree(model_folder, folder)
-    shelf = Shelf.open([folder])
-    shelf.start()
-    client = TestClient(create_app(shelf), base_url="http://127.0.0.1")
+    models = Models.load([folder])
+    models.start()
+    client = TestClient(create_app(models), base_url="http://127.0.0.1")
     try:
         client.post("/api/models/en-fr/marks", json=BODY)
         before = client.get("/api/models/en-fr").json()
@@ -489,7 +534,7 @@ def test_a_newer_model_in_the_folder_takes_the_place_of_the_old(pair, model_fold
         time.sleep(0.5)
         assert client.get("/api/models/en-fr/translate?word=house").status_code == 200
     finally:
-        shelf.stop()
+        models.stop()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
@@ -499,8 +544,8 @@ def test_the_smallest_models_are_served(tmp_path, size):
     sides = [Embeddings.from_arrays(words, rng.normal(size=(size, dim))) for dim in (2, 2)]
     norms = Normalizer("unit"), Normalizer("unit")
     model = lnmap.Model(*sides, LinearAlignment(norms, torch.eye(2), torch.eye(2)), info={"method": "procrustes"})
-    shelf = Shelf.open([lnmap.save(model, tmp_path / "tiny")])
-    client = TestClient(create_app(shelf), base_url="http://127.0.0.1")
+    models = Models.load([lnmap.save(model, tmp_path / "tiny")])
+    client = TestClient(create_app(models), base_url="http://127.0.0.1")
     for view in ("translate", "neighbours", "map"):
         assert client.get(f"/api/models/tiny/{view}?word=a").status_code == 200
     for view in ("lexicon?sort=surest", "state", "complete?prefix=a", "marks/export"):
@@ -514,7 +559,7 @@ def test_sides_of_different_dimensions_share_a_map(tmp_path):
     sides = [Embeddings.from_arrays(words, rng.normal(size=(20, dim))) for dim in (3, 5)]
     alignment = LinearAlignment((Normalizer("unit"), Normalizer("unit")), torch.eye(3), torch.eye(5)[:, :3])
     model = lnmap.Model(*sides, alignment, info={"method": "procrustes"})
-    client = TestClient(create_app(Shelf.open([lnmap.save(model, tmp_path / "m")])), base_url="http://127.0.0.1")
+    client = TestClient(create_app(Models.load([lnmap.save(model, tmp_path / "m")])), base_url="http://127.0.0.1")
     good(client.get("/api/models/m/map?word=w1&direction=backward"), schemas.WordMap)
 
 
@@ -523,10 +568,11 @@ def test_a_model_with_a_space_for_each_direction(pair, tmp_path):
     options = {"iterations": 3, "steps": 5, "epochs": 1}
     cut = pair.source.head(400), pair.target.head(400)
     model = lnmap.align(*cut, pair.train, method="lnmap", calibrate=True, options=options)
-    client = TestClient(create_app(Shelf.open([model.save(tmp_path / "m")])), base_url="http://127.0.0.1")
-    for direction, word in (("forward", "house"), ("backward", "maison")):
-        reverse = direction == "backward"
-        found = client.get("/api/models/m/translate", params={"word": word, "direction": direction, "k": 3}).json()
-        for got, want in zip(found["candidates"], model.translate(word, 3, reverse)[0].candidates, strict=True):
-            assert (got["word"], got["back"]) == (want.word, model.translate(want.word, 1, not reverse)[0].words[0])
+    client = TestClient(create_app(Models.load([model.save(tmp_path / "m")])), base_url="http://127.0.0.1")
+    for direction, word in zip(Direction, ("house", "maison"), strict=True):
+        params = {"word": word, "direction": direction.value, "k": 3}
+        found = client.get("/api/models/m/translate", params=params).json()
+        for got, want in zip(found["candidates"], model.translate(word, 3, direction)[0].candidates, strict=True):
+            back = model.translate(want.word, 1, direction.opposite)[0].words[0]
+            assert (got["word"], got["back"]) == (want.word, back)
             assert got["confidence"] == pytest.approx(want.confidence, abs=1e-3)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.serve.serving import Server, small_model
+from tests.serve.serving import Server, small_model, subword_model
 
 import lnmap
 from lnmap.cli import main
@@ -36,7 +36,7 @@ JAPANESE = ["<script>document.body.dataset.pwned=1</script>", "本", "学校", "
 
 @pytest.fixture(scope="module")
 def folders(pair, tmp_path_factory) -> dict[str, Path]:
-    """Two models: real words, and words that a page may stumble over."""
+    """Three models: real words, words that a page may stumble over, and words with subwords."""
     root = tmp_path_factory.mktemp("models")
     rng = np.random.default_rng(1)
     x = rng.normal(size=(len(ARABIC), 12))
@@ -45,7 +45,8 @@ def folders(pair, tmp_path_factory) -> dict[str, Path]:
     target = Embeddings.from_arrays(JAPANESE, x @ rotation + 0.01 * rng.normal(size=x.shape), path="wiki.ja.vec")
     seed = Lexicon(list(zip(ARABIC, JAPANESE, strict=True))[8:])
     lnmap.align(source, target, seed, method="procrustes", out=root / "odd")
-    return {"en-fr": small_model(pair, root / "en-fr", calibrate=True), "odd": root / "odd"}
+    spelt = subword_model(root)
+    return {"en-fr": small_model(pair, root / "en-fr", calibrate=True), "odd": root / "odd", "spelt": spelt}
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_search_shows_translations_and_why(open_page, pair):
     first = page.locator(".candidate").first
     expect(first.locator("a.word")).to_have_text("maison")
     expect(first).to_contain_text(re.compile(r"\d+ %.*house.*returns.*CSLS 0\.\d\d.*cos 0\.\d\d"))
-    expect(page.get_by_role("heading", name="Near it in French")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nearest words in French")).to_be_visible()
     assert page.locator(".near li").count() == 20
     expect(page).to_have_title("Translate · en-fr · lnmap")
 
@@ -133,10 +134,20 @@ def test_unknown_empty_and_huge_words_get_a_clear_answer(open_page):
     page.get_by_role("link", name="government", exact=True).click()
     expect(page.get_by_role("heading", name="government", exact=True)).to_be_visible()
     page.goto(page.url.partition("#")[0] + "#/en-fr/translate?w=" + "y" * 5000)
-    expect(page.locator("#unknown")).to_contain_text("cannot be answered")
+    expect(page.locator("#unknown")).to_contain_text("could not be looked up")
     search(page, "   ")
     search(page, "water")
     expect(page.get_by_role("heading", name="water", exact=True)).to_be_visible()
+
+
+def test_unknown_words_are_translated_by_their_subwords(open_page, folders):
+    page = open_page("spelt/translate?w=misunderstandings")
+    expect(page.locator("#headword")).to_have_text("misunderstandings")
+    expect(page.locator("#rank")).to_have_text("not in the vocabulary: translated by its subwords")
+    (expected,) = lnmap.load(folders["spelt"]).translate("misunderstandings", 8)
+    expect(page.locator(".candidate a.word")).to_have_text(expected.words)
+    expect(page.locator(".near li a").first).to_have_text(re.compile("^misunderstand"))
+    expect(page.locator(".plane")).to_have_attribute("data-state", "after")
 
 
 def test_map_is_hovered_zoomed_and_panned(open_page):
@@ -256,7 +267,7 @@ def test_model_card(open_page):
     page.get_by_label("Model", exact=True).select_option("odd")
     expect(page.get_by_role("heading", name="odd", exact=True)).to_be_visible()
     expect(page.locator("main")).to_contain_text("not calibrated")
-    page.get_by_role("button", name="Measure it").click()
+    page.get_by_role("button", name="Measure").click()
     expect(page.locator("main")).to_contain_text("Gromov-Hausdorff distance0.")
 
 
@@ -339,8 +350,8 @@ def test_a_server_that_goes_away_is_told(open_page, folders):
         expect(page.locator("tbody tr")).not_to_have_count(0)
         page.route("**/*", lambda route: route.abort())
         page.locator("tbody tr").first.get_by_role("button", name="right", exact=True).click()
-        expect(page.locator("#toast")).to_contain_text("The mark was not kept")
-        expect(page.locator("#banner")).to_contain_text("does not answer")
+        expect(page.locator("#toast")).to_contain_text("The mark was not saved")
+        expect(page.locator("#banner")).to_contain_text("not responding")
         first = page.locator("tbody tr").first.get_by_role("button", name="right", exact=True)
         expect(first).to_have_attribute("aria-pressed", "false")
         page.goto("about:blank")

@@ -32,7 +32,7 @@ _PRELOADED = (
     "lnmap.model.folder",
     "lnmap.experiments",
 )
-_PRELOADED += ("lnmap.datasets", "lnmap.experiments.report", "lnmap.serve.run", "lnmap.serve.shelf")
+_PRELOADED += ("lnmap.datasets", "lnmap.experiments.report", "lnmap.serve.run", "lnmap.serve.models")
 _POLL_S = 0.002
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,11 +11,14 @@ from lnmap.cli.options import Debug, Json, Quiet
 from lnmap.cli.terminal import console
 from lnmap.errors import OptionError
 
+if TYPE_CHECKING:
+    from lnmap.datasets import PairFiles
+
 app = typer.Typer(name="data", rich_markup_mode="rich")
 
 Name = Annotated[str | None, typer.Argument(metavar="[muse|vecmap|open]", help="One benchmark.")]
 Pairs = Annotated[
-    str | None, typer.Option(metavar="en-fr,fr-en", help="Pairs, divided by commas; a pair is source-target.")
+    str | None, typer.Option(metavar="en-fr,fr-en", help="Pairs, separated by commas; a pair is source-target.")
 ]
 
 
@@ -28,22 +31,22 @@ def start(context: typer.Context) -> None:
 
 @app.command("list")
 def list_data(name: Name = None, as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
-    """List the benchmarks, or the pairs of one, and what of them is on this machine.
+    """List the benchmarks, or the pairs of one, and which of them are on this machine.
 
     Example: lnmap data list open
     """
-    from lnmap.datasets import BENCHMARKS, benchmark_named, is_here, pairs
+    from lnmap.datasets import BENCHMARKS
 
     rows = [_describe(benchmark) for benchmark in ([name] if name else BENCHMARKS)]
     if as_json:
-        console.json(rows if name is None else rows[0])
+        console.json(rows[0] if name else rows)
     elif name is None:
         columns = ("name", "what", "pairs", "here", "licence")
         console.table(columns, [(r["name"], r["title"], len(r["pairs"]), len(r["here"]), r["licence"]) for r in rows])
         console.result("'lnmap data list NAME' lists the pairs of one, 'lnmap data get NAME --pairs en-fr' fetches.")
     else:
-        console.table(("pair", "here"), [(pair, is_here(name, pair)) for pair in pairs(name)])
-        console.result(f"{benchmark_named(name).title}. Licence: {benchmark_named(name).licence}.")
+        console.table(("pair", "here"), [(pair, pair in rows[0]["here"]) for pair in rows[0]["pairs"]])
+        console.result(f"{rows[0]['title']}. Licence: {rows[0]['licence']}.")
 
 
 @app.command()
@@ -61,7 +64,7 @@ def get(
 
     Example: lnmap data get open --pairs en-fr
 
-    What is here is not fetched again; a download that was interrupted is continued.
+    Files that are here are not fetched again; an interrupted download is continued.
     """
     from lnmap import datasets
 
@@ -81,11 +84,11 @@ def get(
 def where(
     name: Name = None, pairs: Pairs = None, as_json: Json = False, quiet: Quiet = False, debug: Debug = False
 ) -> None:
-    """Print the data folder; for a benchmark, also what is fetched from where and where it goes.
+    """Print the data folder; for a benchmark, the address and the path of each file.
 
     Example: lnmap data where muse --pairs en-fi
 
-    On a machine without a network, put the files of this list into their places.
+    On a machine without a network, put the listed files at their paths.
     """
     from lnmap.datasets import data_folder, origins
 
@@ -95,25 +98,24 @@ def where(
         folder = str(data_folder())
         console.json({"folder": folder}) if as_json else console.result(folder)
         return
-    rows = [(o.address, str(o.path), o.path.exists()) for o in origins(name, _chosen(name, pairs))]
+    found = origins(name, _chosen(name, pairs))
     if as_json:
-        console.json([{"address": address, "path": path, "here": here} for address, path, here in rows])
+        console.json([{"address": one.address, "path": str(one.path), "here": one.path.exists()} for one in found])
         return
-    for address, path, here in rows:
-        console.result(f"{address}\t{path}\t{'here' if here else 'missing'}")
+    for one in found:
+        console.result(f"{one.address}\t{one.path}\t{'here' if one.path.exists() else 'missing'}")
 
 
 def _describe(name: str) -> dict[str, Any]:
-    from lnmap.datasets import benchmark_named, is_here, pairs
+    from lnmap.datasets import benchmark_named, is_here
 
     found = benchmark_named(name)
-    all_pairs = pairs(name)
-    here = [pair for pair in all_pairs if is_here(name, pair)]
-    return {"name": name, "title": found.title, "licence": found.licence, "pairs": all_pairs, "here": here}
+    here = [pair for pair in found.pairs if is_here(name, pair)]
+    return {"name": name, "title": found.title, "licence": found.licence, "pairs": found.pairs, "here": here}
 
 
-def _chosen(name: str, pairs: str | None) -> Sequence[str]:
-    """Read the value of --pairs; by default all pairs."""
+def _chosen(name: str, pairs: str | None) -> list[str]:
+    """Read the value of --pairs; the default is all pairs."""
     from lnmap import datasets
 
     every = datasets.pairs(name)
@@ -125,6 +127,5 @@ def _chosen(name: str, pairs: str | None) -> Sequence[str]:
     return chosen
 
 
-def _files(files: Any) -> dict[str, Any]:
-    parts = {part: str(getattr(files, part)) for part in ("source", "target", "train", "test")}
-    return {**parts, "limit": files.limit, "policy": files.policy}
+def _files(files: PairFiles) -> dict[str, Any]:
+    return {part: value if part in ("limit", "policy") else str(value) for part, value in asdict(files).items()}

@@ -8,6 +8,9 @@ _NAMES = {"options": "--set"}
 
 def as_flag(name: str, value: str = "") -> str:
     """Write an argument as a flag: --limit, --pairs identical, --calibrate, --set normalize=unit."""
+    if " " in name:  # a command, such as "data get", about a benchmark and its pairs
+        benchmark, pairs = value.split(" ")
+        return f"lnmap {name} {benchmark} --pairs {pairs}"
     if (name, value) in _OWN:
         return _OWN[name, value]
     flag = _NAMES.get(name, "--" + name.replace("_", "-"))

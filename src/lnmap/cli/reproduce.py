@@ -166,9 +166,10 @@ def _show_plan(
     trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str, jobs: int | None, as_json: bool
 ) -> None:
     """List the runs, what they need and how long they may take."""
+    from lnmap.cli.flags import as_flag
     from lnmap.experiments.overview import overview
 
-    found = overview(trials, own, folder, device)
+    found = overview(trials, own, folder, device, as_flag)
     if as_json:
         console.json(found.to_dict())
         return

@@ -42,7 +42,7 @@ def serve(
 
     try:
         from lnmap.serve import run
-        from lnmap.serve.shelf import Shelf
+        from lnmap.serve.models import Models
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "fastapi", "serve", "lnmap serve") from error
     if not 0 <= port <= 65_535:
@@ -51,17 +51,17 @@ def serve(
     with run.listen(host, port) as sock:
         if not run.is_loopback(host):
             console.note(f"everybody who can reach {host} can see these models and change their marks")
-        shelf = Shelf.open(folders, gold, console)
+        models = Models.load(folders, gold, console)
         url = run.address(sock, host)
 
         def ready() -> None:
             if as_json:
-                console.json({"url": url, "models": list(shelf.slots)})
+                console.json({"url": url, "models": list(models)})
             else:
-                console.result(f"{count(len(shelf.slots), 'model')} at {url}")
+                console.result(f"{count(len(models), 'model')} at {url}")
                 console.say("Ctrl-C ends the server")
             sys.stdout.flush()  # whoever reads this through a pipe waits for it
 
         with suppress(KeyboardInterrupt):  # Ctrl-C is how a server ends
-            run.serve(shelf, sock, host, names or (), ready)
+            run.serve(models, sock, host, names or (), ready)
         console.say("ended")

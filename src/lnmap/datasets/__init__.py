@@ -1,9 +1,8 @@
-"""Data sets: the pair that comes with the package, and the benchmarks that can be fetched."""
+"""Data sets: the bundled pair, and the benchmarks `muse`, `vecmap` and `open` that can be fetched."""
 
-from lnmap.datasets.benchmarks import BENCHMARKS, benchmark_named, files, get, is_here, origins, pairs, size
+from lnmap.datasets.benchmark import Benchmark, Origin, PairFiles, data_folder
 from lnmap.datasets.bundled import BundledPair, bundled_pair
-from lnmap.datasets.home import data_folder
-from lnmap.datasets.records import Benchmark, Origin, PairFiles
+from lnmap.datasets.catalogue import BENCHMARKS, benchmark_named, files, get, is_here, origins, pairs, size
 
 __all__ = [
     "BENCHMARKS",

@@ -1,4 +1,4 @@
-"""Data that comes with the package: one real pair of languages, small enough to try everything on."""
+"""The bundled pair: real data, small enough to try everything on."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lnmap.lexicon import Lexicon
 
 @dataclass(frozen=True)
 class BundledPair:
-    """English and French: 10 000 words a language, and word pairs to train and to test on.
+    """English and French: 10 000 words per language, and word pairs to train and to test on.
 
-    No word of either language stands in both `train` and `test`, so scores are honest in both directions.
-    Where all of it comes from, and under which licences, is told by `pair/NOTICE.md`.
+    No word of either language is in both `train` and `test`, so no test word is seen in training in either direction.
+    `pair/NOTICE.md` lists origins and licences.
     """
 
     source: Embeddings

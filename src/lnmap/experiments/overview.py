@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lnmap.datasets import PairFiles, benchmark_named
-from lnmap.errors import LnmapError
+from lnmap.errors import LnmapError, Spell, as_argument
 from lnmap.experiments.data import Fingerprints, OwnData, find_files
 from lnmap.experiments.estimate import expected_seconds
 from lnmap.experiments.plan import benchmark_of
@@ -73,12 +73,16 @@ class Overview:
         return {"runs": runs, "missing": self.missing}
 
 
-def overview(trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str = "cpu") -> Overview:
-    """Look at a plan without reading any vectors."""
+def overview(
+    trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str = "cpu", spell: Spell = as_argument
+) -> Overview:
+    """Look at a plan without reading any vectors; `spell` writes what to do about missing data."""
     results, prints = Results(folder), Fingerprints(folder / "data.json")
     kind = pick_device(device).type
     benchmark = None if own is not None else benchmark_of(trials[0].table)
-    places = {direction: _look(benchmark, direction, own) for direction in dict.fromkeys(t.direction for t in trials)}
+    places = {
+        direction: _look(benchmark, direction, own, spell) for direction in dict.fromkeys(t.direction for t in trials)
+    }
     contents = {
         direction: prints.remembered(files) for direction, (files, reason) in places.items() if files and not reason
     }
@@ -92,13 +96,13 @@ def overview(trials: Sequence[Trial], own: OwnData | None, folder: Path, device:
     return Overview(lines, [reason for _, reason in places.values() if reason])
 
 
-def _look(benchmark: str | None, direction: str, own: OwnData | None) -> tuple[PairFiles | None, str]:
+def _look(benchmark: str | None, direction: str, own: OwnData | None, spell: Spell) -> tuple[PairFiles | None, str]:
     """Give the files of a direction, those that are not there too, and why it cannot be run."""
     try:
         return find_files(benchmark, direction, own), ""
     except LnmapError as error:
         there = None if own is not None or benchmark is None else benchmark_named(benchmark).place(direction)
-        return there, str(error)
+        return there, error.explain(spell)
 
 
 def _names(files: PairFiles | None) -> str:

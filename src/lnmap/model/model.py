@@ -110,6 +110,13 @@ class Model(ModelParts):
         """
         self.subwords[Side(side)] = SpeltWords(source, self.side(side))
 
+    def open_subwords(self, side: Side | str) -> SpeltWords | None:
+        """Return where vectors of unknown words come from, if there are any."""
+        side = Side(side)
+        if side not in self.subwords:
+            self.subwords[side] = find_subwords(self.side(side))
+        return self.subwords[side]
+
     def space(self, direction: Way = Direction.FORWARD) -> BilingualSpace:
         """Return both vocabularies mapped, to be searched from the language that `direction` translates from."""
         direction = Direction(direction)
@@ -145,9 +152,22 @@ class Model(ModelParts):
 
         :param min_confidence: withhold candidates of a lower confidence; a word may then have no translation.
         """
+        words = [words] if isinstance(words, str) else list(words)
+        found = self.look_up(words, k, direction, criterion, min_confidence)
+        asked = self.side(Direction(direction).asked)
+        return [found.get(word) or Translation(word, (), tuple(asked.spellings(word))) for word in words]
+
+    def look_up(
+        self,
+        words: Sequence[str],
+        k: int = 5,
+        direction: Way = Direction.FORWARD,
+        criterion: Criterion = "csls",
+        min_confidence: float | None = None,
+    ) -> dict[str, Translation]:
+        """Translate as `translate` does, and leave out the words that are unknown."""
         self._check_confidence(min_confidence)
         direction = Direction(direction)
-        words = [words] if isinstance(words, str) else list(words)
         asked = self.side(direction.asked)
         rows = {word: row for word in words if (row := asked.find(word)) is not None}
         spelt = self.subword_vectors([word for word in words if word not in rows], direction.asked)
@@ -159,7 +179,7 @@ class Model(ModelParts):
         if spelt:
             candidates = self.nearest(np.stack(list(spelt.values())), k, direction, criterion, list(spelt))
             found |= {word: answer(word, c, min_confidence, True) for word, c in zip(spelt, candidates, strict=True)}
-        return [found.get(word) or Translation(word, (), tuple(asked.spellings(word))) for word in words]
+        return found
 
     def nearest(
         self,
@@ -190,8 +210,8 @@ class Model(ModelParts):
     def best(self, rows: Tensor, direction: Way = Direction.FORWARD) -> Found:
         """Return the best answer to each word (n, 1) by CSLS; none is searched twice."""
         space = self.space(direction)
-        found, _ = space.best.look_up(rows, memory=self.memory)
-        return self.score(rows, found[:, None], direction)
+        hits = space.search_best(rows)
+        return self._judged(space, rows, hits, direction, hits.cosines)
 
     @torch.no_grad()
     def score(self, rows: Tensor, targets: Tensor, direction: Way = Direction.FORWARD) -> Found:
@@ -199,11 +219,13 @@ class Model(ModelParts):
         space = self.space(direction)
         return self._judged(space, rows, space.score(rows, targets), direction)
 
-    def _judged(self, space: BilingualSpace, queries: Tensor, hits: Hits, direction: Way) -> Found:
+    def _judged(
+        self, space: BilingualSpace, queries: Tensor, hits: Hits, direction: Way, cosines: Tensor | None = None
+    ) -> Found:
         """Add the confidence, if the model was calibrated."""
         sure = None
         if self.confidence is not None and len(hits.rows):
-            sure = self.confidence[Direction(direction)].probability(features(space, queries, hits.rows))
+            sure = self.confidence[Direction(direction)].probability(features(space, queries, hits.rows, cosines))
         return Found(hits.rows, hits.scores, hits.cosines, sure)
 
     def evaluate(self, gold: Lexicon, direction: Way = Direction.FORWARD, criterion: Criterion = "csls") -> Evaluation:
@@ -295,9 +317,7 @@ class Model(ModelParts):
 
     def subword_vectors(self, words: Sequence[str], side: Side) -> dict[str, NDArray[np.float32]]:
         """Return vectors of unknown words by their spelling, where there are subwords for it."""
-        if words and side not in self.subwords:
-            self.subwords[side] = find_subwords(self.side(side))
-        source = self.subwords.get(side)
+        source = self.open_subwords(side) if words else None
         vectors = {word: source.vector(word) for word in words} if source else {}
         return {word: vector for word, vector in vectors.items() if vector is not None}
 

@@ -1,21 +1,12 @@
-"""Serve: a page and a REST API to look at models, correct what they say and take the result home.
+"""Serve: a page and a REST API to look at models, correct their translations and export the result.
 
-* limits: what a request may ask for
-* words: completion and nearest spellings
-* best: the best translation of every word, found when asked for or in the background
-* direction: translate from one side of a space
-* explorer: one model's answers: candidates, neighbours
-* projection: a neighbourhood in two dimensions, before and after the alignment
-* lexicon: the induced lexicon: sorted, filtered, a page at a time
-* marks: what people said about pairs: an append-only journal beside the model
-* exports: marks as a seed dictionary
-* background: long work that goes on while the page answers
-* card: what is known about a model
-* shelf: the models that are served, by name
-* schemas: the API's requests and answers
-* guard: what every request must pass
-* routes, marking: the API
-* answers: how it says things, and that it cannot
-* app: all of it as one application
+A request passes `guard`, then `app`, then one of the `routes`, which asks a model and its marks:
+
+* models, loaded: the served models by id, each loaded again when its folder gets a newer one
+* lookup, browse, projection: a word's translations and neighbours, the lexicon page by page, a word's map
+* marks: judgements of pairs, in an append-only journal beside the model, and their export
+* words, languages, about: spellings and completion, language codes, what is known about a model
+* background, tables: work beside the requests, and the best translations it finds and keeps
+* schemas, errors, limits: what requests and answers look like, and what a request may ask for
 * run: sockets, signals and the server itself
 """

@@ -10,10 +10,10 @@ from typing import Any
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from lnmap.serve import marking, routes
-from lnmap.serve.answers import ApiError, install
+from lnmap.serve import routes
+from lnmap.serve.errors import ApiError, report_errors
 from lnmap.serve.guard import LOCAL_NAMES, Guard
-from lnmap.serve.shelf import Shelf
+from lnmap.serve.models import Models
 from lnmap.version import __version__
 
 _KINDS = {
@@ -24,8 +24,8 @@ _KINDS = {
 }
 
 
-def create_app(shelf: Shelf, hosts: Collection[str] = LOCAL_NAMES, any_address: bool = False) -> Guard:
-    """Build the application that serves the models of a shelf."""
+def create_app(models: Models, hosts: Collection[str] = LOCAL_NAMES, any_address: bool = False) -> Guard:
+    """Build the application that serves some models."""
     app = FastAPI(
         title="lnmap",
         version=__version__,
@@ -34,11 +34,10 @@ def create_app(shelf: Shelf, hosts: Collection[str] = LOCAL_NAMES, any_address: 
         docs_url=None,
         redoc_url=None,
     )
-    app.state.shelf = shelf
-    for router in (routes.router, marking.router):
-        app.include_router(router)
+    app.state.models = models
+    app.include_router(routes.router)
     _add_page(app)
-    install(app)
+    report_errors(app)
     return Guard(app, hosts, any_address)
 
 

@@ -54,6 +54,10 @@ class Job:
         if self._stop.is_set():
             raise Stopped
 
+    def describe(self) -> dict[str, Any]:
+        """Return its state for the API."""
+        return {"state": self.state, "share": round(self.share, 3), "message": self.message}
+
     def _run(self) -> None:
         _give_way()
         try:

@@ -30,8 +30,7 @@ def guess_languages(model: Model, name: str = "") -> dict[Side, str | None]:
     """
     pair = re.match(r"([a-z]{2})[-_.]([a-z]{2})(?![a-z])", name.lower())
     hints = pair.groups() if pair and set(pair.groups()) <= set(_CODES.split()) else (None, None)
-    sides: tuple[Side, Side] = ("source", "target")
-    return {side: guess_language(model.side(side)) or hint for side, hint in zip(sides, hints, strict=True)}
+    return {side: guess_language(model.side(side)) or hint for side, hint in zip(Side, hints, strict=True)}
 
 
 def guess_language(embeddings: Embeddings) -> str | None:

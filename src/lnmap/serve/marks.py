@@ -6,16 +6,22 @@ line about a pair counts. Several servers may share a journal: each reads what t
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import threading
 import time
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from lnmap.direction import Direction
 from lnmap.io.atomic import append_line
+from lnmap.io.dictionaries import guarded
+from lnmap.lexicon import Lexicon
 
 JOURNAL = "marks.jsonl"
 Judgement = Literal["right", "wrong", "added", "none"]
@@ -31,6 +37,16 @@ class Mark:
     target: str
     mark: Judgement
     time: str
+
+
+LatestMarks = Mapping[Pair, Mark]  # the mark of each pair that counts
+Row = tuple[str, str, str]
+HEADER: Row = ("source", "target", "mark")
+
+
+def ordered(pair: Pair, direction: Direction) -> Pair:
+    """Turn (word asked, answer) into (source, target), and back."""
+    return pair if direction is Direction.FORWARD else (pair[1], pair[0])
 
 
 class Marks:
@@ -127,3 +143,32 @@ def _parse(line: bytes) -> Mark | None:
         return None
     words = isinstance(made.source, str) and isinstance(made.target, str) and made.source and made.target
     return made if words and made.mark in get_args(Judgement) else None
+
+
+def seed_rows(marks: LatestMarks, seed: Lexicon | None = None) -> list[Row]:
+    """Return pairs to learn from: the seed without those marked wrong, then those marked right or added."""
+    wrong = {pair for pair, mark in marks.items() if mark.mark == "wrong"}
+    rows = {pair: "seed" for pair in (seed or ()) if pair not in wrong}
+    rows |= {pair: mark.mark for pair, mark in marks.items() if mark.mark != "wrong"}
+    return [(source, target, mark) for (source, target), mark in rows.items() if _fits_a_line(source + target)]
+
+
+def as_tsv(rows: Iterable[Row]) -> bytes:
+    """Write tab-separated lines that `read_lexicon` reads back word for word.
+
+    A cell that a spreadsheet could run as a formula gets a blank before it, which readers of dictionaries strip.
+    """
+    lines = ["\t".join(guarded(cell) for cell in row) for row in (HEADER, *rows)]
+    return "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
+
+
+def as_csv(rows: Iterable[Row]) -> bytes:
+    """Write comma-separated lines for spreadsheets; what looks like a formula gets an apostrophe before it."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    writer.writerows([guarded(cell, "'", also="") for cell in row] for row in (HEADER, *rows))
+    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "surrogateescape")
+
+
+def _fits_a_line(text: str) -> bool:
+    return not any(unicodedata.category(c) == "Cc" or c in "\u2028\u2029" for c in text)

@@ -1,251 +1,212 @@
-"""Routes: the API. Each endpoint takes plain values, asks one model, and says the answer as JSON."""
+"""Routes: the API. Each endpoint takes plain values, asks one model or its marks, and answers in JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as UrlPath
 from starlette.responses import Response
 
+from lnmap.direction import Direction, Side
 from lnmap.serve import limits, schemas
-from lnmap.serve.answers import BODY_ERRORS, ERRORS, ApiError, answer, require_json
-from lnmap.serve.background import Job
-from lnmap.serve.explorer import Answer, Explorer, sides
-from lnmap.serve.lexicon import Query as LexiconQuery
-from lnmap.serve.lexicon import Show, Sort, browse
-from lnmap.serve.marks import Mark, Pair
+from lnmap.serve.browse import browse
+from lnmap.serve.errors import BODY_ERRORS, ERRORS, ApiError, as_json, require_json
+from lnmap.serve.lookup import WordQuery, find_query, neighbours, translate
+from lnmap.serve.marks import as_csv, as_tsv, seed_rows
+from lnmap.serve.models import ServedModel
 from lnmap.serve.projection import draw_map
-from lnmap.serve.shelf import Slot
 from lnmap.version import __version__
 
 router = APIRouter(prefix="/api", responses=ERRORS, dependencies=[Depends(require_json)])
 MODEL = "/models/{model}"
 
-Word = Annotated[str, Query(min_length=1, max_length=limits.WORD, description="A word of the language asked.")]
-Direction = Annotated[schemas.Way, Query(description="forward: source to target; backward: target to source.")]
-Count = Annotated[int, Query(ge=1, le=limits.CANDIDATES, description="How many words to give.")]
 
-
-def find_slot(request: Request, model: Annotated[str, UrlPath(max_length=limits.WORD)]) -> Slot:
+def find_model(request: Request, model: Annotated[str, UrlPath(max_length=limits.WORD)]) -> ServedModel:
     """Find a model by its id, in a table that no request can add to."""
-    slot = request.app.state.shelf.slots.get(model)
-    if slot is None:
+    served: ServedModel | None = request.app.state.models.get(model)
+    if served is None:
         raise ApiError(404, "unknown_model", "there is no model of this name; /api/models lists them")
-    slot.watch()
-    return slot  # type: ignore[no-any-return]
+    served.watch()
+    return served
 
 
-Model = Annotated[Slot, Depends(find_slot)]
+Served = Annotated[ServedModel, Depends(find_model)]
+Word = Annotated[str, Query(min_length=1, max_length=limits.WORD, description="A word of the language asked.")]
+Way = Annotated[Direction, Query(description="forward: source to target; backward: target to source.")]
+Count = Annotated[int, Query(ge=1, le=limits.CANDIDATES, description="How many words to return.")]
 
 
 @router.get("/health", response_model=schemas.Health)
 def health() -> Response:
-    """Say that the server is up."""
-    return answer({"status": "ok", "version": __version__})
+    """Answer if the server is up."""
+    return as_json({"status": "ok", "version": __version__})
 
 
 @router.get("/models", response_model=list[schemas.ModelSummary])
-def models(request: Request) -> Response:
+def list_models(request: Request) -> Response:
     """List the models."""
-    return answer([_summary(slot) for slot in request.app.state.shelf.slots.values()])
+    return as_json([_summary(served) for served in request.app.state.models.values()])
 
 
-@router.get(MODEL, response_model=schemas.Card)
-def card(slot: Model) -> Response:
-    """Tell everything about a model: data, method, training curves, scores, isometry."""
-    served = slot.served
-    jobs = {"isometry": served.isometry, "scores": served.scores}
-    return answer(
+@router.get(MODEL, response_model=schemas.About)
+def about(served: Served) -> Response:
+    """Describe a model: data, method, training curves, scores, isometry."""
+    loaded = served.loaded
+    jobs = {"isometry": loaded.isometry, "scores": loaded.scores}
+    return as_json(
         {
-            "id": slot.id,
-            "name": slot.name,
-            "revision": slot.revision,
-            **served.card,
-            "marks": slot.marks.counts(),
+            "id": served.id,
+            "name": served.name,
+            "revision": served.revision,
+            **loaded.about,
+            "marks": served.marks.counts(),
             **{name: job.result for name, job in jobs.items()},
-            "jobs": {name: job_state(job) for name, job in jobs.items()},
+            "jobs": {name: job.describe() for name, job in jobs.items()},
         }
     )
 
 
 @router.get(MODEL + "/state", response_model=schemas.ModelState)
-def state(slot: Model) -> Response:
-    """Tell what changes: marks, how much of the lexicon is found, work in the background."""
-    served = slot.served
-    ways = served.explorer.ways
-    filled = {
-        name: {"known": len(way.best.known), "words": len(way.best)}
-        for name, way in (("forward", ways[False]), ("backward", ways[True]))
-    }
-    return answer(
+def state(served: Served) -> Response:
+    """Report what changes: marks, how much of the lexicon is found, work in the background."""
+    loaded = served.loaded
+    tables = {direction.value: loaded.best(direction) for direction in Direction}
+    return as_json(
         {
-            "revision": slot.revision,
-            "marks_version": slot.marks.version(),
-            "marks": slot.marks.counts(),
-            **filled,
-            "isometry": job_state(served.isometry),
-            "scores": job_state(served.scores),
+            "revision": served.revision,
+            "marks_version": served.marks.version(),
+            "marks": served.marks.counts(),
+            **{name: {"known": len(table.known), "words": len(table)} for name, table in tables.items()},
+            "isometry": loaded.isometry.describe(),
+            "scores": loaded.scores.describe(),
         }
     )
 
 
 @router.get(MODEL + "/complete", response_model=schemas.Completions)
 def complete(
-    slot: Model,
+    served: Served,
     prefix: Annotated[str, Query(max_length=limits.WORD)],
-    side: schemas.SideName = "source",
+    side: Side = Side.SOURCE,
     limit: Count = 10,
 ) -> Response:
     """Complete a word."""
-    index = slot.served.explorer.words[side]
-    return answer({"words": [index.words[row] for row in index.complete(prefix, limit)]})
+    index = served.loaded.words[side]
+    return as_json({"words": [index.words[row] for row in index.complete(prefix, limit)]})
 
 
 @router.get(MODEL + "/translate", response_model=schemas.Translation)
-def translate(slot: Model, word: Word, direction: Direction = "forward", k: Count = 10) -> Response:
+def translate_word(served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10) -> Response:
     """Translate a word; one that is not known is answered with 404 and the nearest spellings."""
-    explorer, reverse = slot.served.explorer, direction == "backward"
-    row = _row(explorer, word, reverse)
-    marks = slot.marks.latest()[0]
-    return answer(_translation(explorer, row, explorer.answers([row], k, reverse)[0], reverse, marks))
+    (found,) = translate(served.loaded, [word], k, direction, served.marks.latest()[0])
+    if found is None:
+        raise _unknown_word(served, word, direction)
+    return as_json(found)
 
 
 @router.post(MODEL + "/translate", response_model=schemas.Translations, responses=BODY_ERRORS)
-def translate_batch(slot: Model, batch: schemas.Batch) -> Response:
+def translate_batch(served: Served, batch: schemas.Batch) -> Response:
     """Translate many words; unknown ones are marked as such in the answer."""
-    explorer, reverse = slot.served.explorer, batch.direction == "backward"
-    side = sides(reverse)[0]
-    rows = [explorer.find(word, side) for word in batch.words]
-    marks = slot.marks.latest()[0]
-    found = iter(explorer.answers([row for row in rows if row is not None], batch.k, reverse))
-    speller = explorer.words[side]
-    return answer(
+    loaded, index = served.loaded, served.loaded.words[batch.direction.asked]
+    answers = translate(loaded, batch.words, batch.k, batch.direction, served.marks.latest()[0])
+    unknown: dict[str, Any] = {"known": False, "subwords": False, "rank": None, "candidates": []}
+    return as_json(
         {
             "translations": [
-                _unknown(word, speller.spellings(word, 3))
-                if row is None
-                else _translation(explorer, row, next(found), reverse, marks)
-                for word, row in zip(batch.words, rows, strict=True)
+                found or {"word": word, **unknown, "spellings": index.spellings(word, 3)}
+                for word, found in zip(batch.words, answers, strict=True)
             ]
         }
     )
 
 
 @router.get(MODEL + "/neighbours", response_model=schemas.Neighbours)
-def neighbours(slot: Model, word: Word, direction: Direction = "forward", k: Count = 10) -> Response:
-    """Give the nearest words of the same language, and of the other one after the alignment."""
-    explorer, reverse = slot.served.explorer, direction == "backward"
-    row = _row(explorer, word, reverse)
-    asked, other = (explorer.model.side(side).words for side in sides(reverse))
-    found = (
-        ("own", asked, explorer.own_neighbours(row, k, reverse)),
-        ("other", other, explorer.other_neighbours(row, k, reverse)),
-    )
-    near = {
-        name: [{"word": words[i], "cosine": round(cosine, 6)} for i, cosine in zip(*hits, strict=True)]
-        for name, words, hits in found
-    }
-    return answer({"word": asked[row], **near})
+def list_neighbours(served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10) -> Response:
+    """List the nearest words of the same language, and of the other one after the alignment."""
+    return as_json(neighbours(served.loaded, _query(served, word, direction), k))
 
 
 @router.get(MODEL + "/map", response_model=schemas.WordMap)
-def word_map(slot: Model, word: Word, direction: Direction = "forward") -> Response:
+def word_map(served: Served, word: Word, direction: Way = Direction.FORWARD) -> Response:
     """Draw the neighbourhood of a word in two dimensions, before and after the alignment."""
-    explorer, reverse = slot.served.explorer, direction == "backward"
-    row = _row(explorer, word, reverse)
-    drawn = draw_map(explorer, row, reverse)
-    points = [
-        {
-            "word": explorer.model.side(point.side).words[point.row],
-            "side": point.side,
-            "role": point.role,
-            "before": [round(value, 5) for value in point.before],
-            "after": [round(value, 5) for value in point.after],
-        }
-        for point in drawn.points
-    ]
-    shown = {"shown_before": round(drawn.shown_before, 4), "shown_after": round(drawn.shown_after, 4)}
-    return answer({"word": points[0]["word"], "points": points, **shown})
+    return as_json(draw_map(served.loaded, _query(served, word, direction)))
 
 
 @router.get(MODEL + "/lexicon", response_model=schemas.LexiconPage)
-def lexicon(
-    slot: Model,
-    direction: Direction = "forward",
-    sort: Annotated[Sort, Query(description="By frequency or confidence (CSLS where there is none).")] = "frequency",
-    show: Annotated[Show, Query(description="Which marks: all entries, unmarked ones, or marked pairs.")] = "all",
-    text: Annotated[str, Query(max_length=limits.FILTER, description="Part of either word.")] = "",
-    mutual: Annotated[bool, Query(description="Only words that choose each other.")] = False,
-    offset: Annotated[int, Query(ge=0, le=limits.OFFSET)] = 0,
-    limit: Annotated[int, Query(ge=1, le=limits.PAGE)] = 50,
-) -> Response:
+def lexicon(served: Served, wanted: Annotated[schemas.Selection, Query()]) -> Response:
     """Browse the best translation of every word."""
-    query = LexiconQuery(direction == "backward", sort, show, text.strip(), mutual, offset, limit)
-    page = browse(slot.served.explorer, slot.marks.latest()[0], query)
-    entries = [
-        {
-            "source": entry.pair[0],
-            "target": entry.pair[1],
-            "rank": entry.rank,
-            **{name: _rounded(getattr(entry, name)) for name in ("csls", "cosine", "confidence")},
-            "returns": entry.returns,
-            "mark": entry.mark.mark if entry.mark else None,
-        }
-        for entry in page.entries
-    ]
-    return answer({"entries": entries, "total": page.total, "known": page.known, "words": page.words})
+    return as_json(browse(served.loaded, served.marks.latest()[0], wanted))
 
 
-def _row(explorer: Explorer, word: str, reverse: bool) -> int:
-    side = sides(reverse)[0]
-    row = explorer.find(word, side)
-    if row is None:
-        near = explorer.words[side].spellings(word)
-        raise ApiError(404, "unknown_word", "this word is not in the vocabulary", near)
-    return row
+@router.get(MODEL + "/marks", response_model=schemas.MarkList)
+def list_marks(
+    served: Served,
+    since: Annotated[int, Query(ge=0, le=limits.OFFSET, description="Only what changed after this version.")] = 0,
+) -> Response:
+    """List the marks that count; with `since` also those taken back, as 'none'."""
+    if since:
+        marks, version = served.marks.since(since)
+    else:
+        latest, version = served.marks.latest()
+        marks = list(latest.values())
+    return as_json({"version": version, "marks": [vars(mark) for mark in marks]})
 
 
-def _translation(
-    explorer: Explorer, row: int, found: Sequence[Answer], reverse: bool, marks: Mapping[Pair, Mark]
-) -> dict[str, Any]:
-    asked, other = (explorer.model.side(side).words for side in sides(reverse))
-    candidates = []
-    for hit in found:
-        word = other[hit.row]
-        mark = marks.get((word, asked[row]) if reverse else (asked[row], word))
-        candidates.append(
-            {
-                "word": word,
-                "csls": _rounded(hit.csls),
-                "cosine": _rounded(hit.cosine),
-                "confidence": _rounded(hit.confidence),
-                "back": asked[hit.back],
-                "returns": hit.returns,
-                "mark": mark.mark if mark else None,
-            }
-        )
-    return {"word": asked[row], "known": True, "rank": row + 1, "candidates": candidates, "spellings": []}
+@router.post(MODEL + "/marks", response_model=schemas.Marked, responses=BODY_ERRORS, status_code=201)
+def add_mark(served: Served, mark: schemas.NewMark) -> Response:
+    """Mark a pair right or wrong, add a pair, or take a mark back; it is on the disk when this answers."""
+    loaded = served.loaded
+    given = {Side.SOURCE: mark.source, Side.TARGET: mark.target}
+    rows = {side: loaded.find(word, side) for side, word in given.items()}
+    source, target = (
+        given[side].strip() if row is None else loaded.model.side(side).words[row] for side, row in rows.items()
+    )
+    made = served.marks.add(source, target, mark.mark)
+    return as_json({**asdict(made), "known": None not in rows.values(), "version": served.marks.version()}, 201)
 
 
-def _unknown(word: str, spellings: Sequence[str]) -> dict[str, Any]:
-    return {"word": word, "known": False, "rank": None, "candidates": [], "spellings": list(spellings)}
+@router.get(
+    MODEL + "/marks/export",
+    response_class=Response,
+    responses={200: {"content": {"text/tab-separated-values": {}, "text/csv": {}}, "description": "A dictionary."}},
+)
+def export_marks(
+    served: Served,
+    format: Annotated[Literal["tsv", "csv"], Query(description="tsv for lnmap align, csv for spreadsheets.")] = "tsv",
+    seed: Annotated[
+        Literal["with", "without"], Query(description="with: the pairs the model was trained on as well.")
+    ] = "with",
+) -> Response:
+    """Export the pairs marked right or added as a seed dictionary; pairs marked wrong are left out."""
+    rows = seed_rows(served.marks.latest()[0], served.loaded.model.pairs if seed == "with" else None)
+    write, kind = (as_tsv, "text/tab-separated-values") if format == "tsv" else (as_csv, "text/csv")
+    disposition = {"content-disposition": f'attachment; filename="{served.id}-pairs.{format}"'}
+    return Response(write(rows), media_type=f"{kind}; charset=utf-8", headers=disposition)
 
 
-def _summary(slot: Slot) -> dict[str, Any]:
-    explorer, known = slot.served.explorer, slot.served.card
-    described: dict[str, Any] = {
-        side: {"words": len(explorer.model.side(side)), "language": explorer.languages[side]} for side in sides(False)
-    }
+@router.post(MODEL + "/isometry", response_model=schemas.JobState, responses=BODY_ERRORS, status_code=202)
+def measure_isometry(served: Served, nothing: schemas.Nothing) -> Response:
+    """Begin to measure how alike the two spaces are; the model's page shows the result."""
+    served.loaded.isometry.start()
+    return as_json(served.loaded.isometry.describe(), 202)
+
+
+def _query(served: ServedModel, word: str, direction: Direction) -> WordQuery:
+    query = find_query(served.loaded, word, direction)
+    if query is None:
+        raise _unknown_word(served, word, direction)
+    return query
+
+
+def _unknown_word(served: ServedModel, word: str, direction: Direction) -> ApiError:
+    spellings = served.loaded.words[direction.asked].spellings(word)
+    return ApiError(404, "unknown_word", "this word is not in the vocabulary", spellings)
+
+
+def _summary(served: ServedModel) -> dict[str, Any]:
+    known = served.loaded.about
+    sides = {name: {"words": side["words"], "language": side["language"]} for name, side in known["sides"].items()}
     calibrated = known["calibrated_on"] is not None
-    return {"id": slot.id, "name": slot.name, "method": known["method"]["name"], **described, "calibrated": calibrated}
-
-
-def job_state(job: Job) -> dict[str, Any]:
-    """Say how far work in the background is."""
-    return {"state": job.state, "share": round(job.share, 3), "message": job.message}
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
+    return {"id": served.id, "name": served.name, "method": known["method"]["name"], **sides, "calibrated": calibrated}

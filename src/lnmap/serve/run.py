@@ -20,7 +20,7 @@ from lnmap.errors import OptionError
 from lnmap.serve import limits
 from lnmap.serve.app import create_app
 from lnmap.serve.guard import LOCAL_NAMES
-from lnmap.serve.shelf import Shelf
+from lnmap.serve.models import Models
 
 _BACKLOG = 2048
 _LEAST_THREADS = 8
@@ -63,7 +63,7 @@ def address(sock: socket.socket, host: str) -> str:
 
 
 def serve(
-    shelf: Shelf, sock: socket.socket, host: str, names: Collection[str] = (), ready: Callable[[], None] | None = None
+    models: Models, sock: socket.socket, host: str, names: Collection[str] = (), ready: Callable[[], None] | None = None
 ) -> None:
     """Answer requests until the process is told to end.
 
@@ -75,7 +75,7 @@ def serve(
     open_to_all = not is_loopback(host)
     hosts = {*LOCAL_NAMES, host, *names, *([socket.gethostname()] if open_to_all else [])}
     config = uvicorn.Config(
-        create_app(shelf, hosts, any_address=open_to_all),
+        create_app(models, hosts, any_address=open_to_all),
         http=PatientProtocol,
         ws="none",
         lifespan="off",
@@ -89,11 +89,11 @@ def serve(
         h11_max_incomplete_event_size=limits.HEAD,
     )
     server = _Server(config, ready)
-    shelf.start()
+    models.start()
     try:
         server.run(sockets=[sock])
     finally:
-        shelf.stop()
+        models.stop()
 
 
 class _Server(uvicorn.Server):

@@ -6,13 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from lnmap.direction import Direction, Side
 from lnmap.serve import limits
 from lnmap.serve.background import State
 from lnmap.serve.marks import Judgement
-from lnmap.serve.projection import Role
-
-Way = Literal["forward", "backward"]
-SideName = Literal["source", "target"]
 
 _PLAIN = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # what breaks a line of a dictionary
 PairWord = Annotated[
@@ -87,8 +84,9 @@ class Translation(BaseModel):
     """The answer to one word."""
 
     word: str = Field(description="The word as the vocabulary spells it, or as it was asked when it is unknown.")
-    known: bool
-    rank: int | None = Field(description="Place in the vocabulary by frequency, from 1.")
+    known: bool = Field(description="Whether it could be looked up: in the vocabulary, or by its subwords.")
+    subwords: bool = Field(description="Whether it is outside the vocabulary and was translated by its subwords.")
+    rank: int | None = Field(description="Place in the vocabulary by frequency, from 1; null outside of it.")
     candidates: list[Candidate]
     spellings: list[str] = Field(description="Nearest spellings of an unknown word.")
 
@@ -100,7 +98,7 @@ class Batch(_Request):
         list[Annotated[str, Field(min_length=1, max_length=limits.WORD)]],
         Field(min_length=1, max_length=limits.BATCH),
     ]
-    direction: Way = "forward"
+    direction: Direction = Field(Direction.FORWARD, strict=False)
     k: Annotated[int, Field(ge=1, le=limits.CANDIDATES), BeforeValidator(_whole)] = 5
 
 
@@ -129,8 +127,8 @@ class MapPoint(BaseModel):
     """One word of a map; places are within -1 and 1."""
 
     word: str
-    side: SideName
-    role: Role
+    side: Side
+    role: Literal["word", "neighbour", "translation", "around"]
     before: tuple[float, float]
     after: tuple[float, float]
 
@@ -142,6 +140,22 @@ class WordMap(BaseModel):
     points: list[MapPoint]
     shown_before: float = Field(description="Share of the points' variance that the picture shows, before.")
     shown_after: float
+
+
+class Selection(BaseModel):
+    """Which entries of the lexicon, and in which order."""
+
+    direction: Direction = Direction.FORWARD
+    sort: Literal["frequency", "surest", "unsurest"] = Field(
+        "frequency", description="By frequency or confidence (CSLS where there is none)."
+    )
+    show: Literal["all", "unmarked", "right", "wrong", "added"] = Field(
+        "all", description="Which marks: all entries, unmarked ones, or marked pairs."
+    )
+    text: str = Field("", max_length=limits.FILTER, description="Part of either word.")
+    mutual: bool = Field(False, description="Only words that choose each other.")
+    offset: int = Field(0, ge=0, le=limits.OFFSET)
+    limit: int = Field(50, ge=1, le=limits.PAGE)
 
 
 class LexiconEntry(BaseModel):
@@ -228,7 +242,7 @@ class ModelState(BaseModel):
     scores: JobState
 
 
-class Card(BaseModel):
+class About(BaseModel):
     """Everything known about a model."""
 
     id: str

@@ -1,6 +1,6 @@
-// Talking to the server.
+// Requests to the server.
 
-/** What the server said when it could not answer. */
+/** The server's report of why it could not answer. */
 export class ApiError extends Error {
   constructor(status, body) {
     super(body.message || `the server answered ${status}`);
@@ -17,7 +17,7 @@ async function send(path, options) {
   return body;
 }
 
-/** Address of one model's resource; a word that is no valid text is sent as near as can be. */
+/** Address of one model's resource; invalid text is sent as closely as possible. */
 export function address(model, resource = "", parameters = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

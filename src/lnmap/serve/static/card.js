@@ -1,4 +1,4 @@
-// The model's card: data, method, training curves, scores, isometry.
+// The view of a model: data, method, training curves, scores, isometry.
 
 import { get, post } from "./api.js";
 import { decimals, el, number, percent, svg, toast } from "./dom.js";
@@ -17,7 +17,7 @@ export function showCard(place, model) {
     try {
       draw(await get(model.id, ""));
     } catch (error) {
-      body.replaceChildren(el("p", { class: "lead" }, `The card cannot be shown: ${error.message}`));
+      body.replaceChildren(el("p", { class: "lead" }, `The model could not be loaded: ${error.message}`));
     }
   }
 
@@ -41,7 +41,7 @@ export function showCard(place, model) {
           ["Versions", values(facts.versions)],
           ["Confidence", card.calibrated_on === null ? "not calibrated" : `calibrated on ${number(card.calibrated_on)} judged candidates`],
         ])),
-        section("How alike the two spaces are", isometry(card)))),
+        section("Similarity of the two spaces", isometry(card)))),
       section("Training curves", curves(card.curves)));
   }
 
@@ -58,17 +58,17 @@ export function showCard(place, model) {
   function scores(card) {
     if (!card.scores) {
       const { state, message } = card.jobs.scores;
-      if (state === "running") return el("p", {}, "Being computed …");
-      if (state === "failed") return el("p", {}, `They cannot be computed: ${message}`);
-      return el("p", {}, "Not scored: start the server with ", el("code", {}, "--test FILE"), " and a dictionary of test words.");
+      if (state === "running") return el("p", {}, "Computing …");
+      if (state === "failed") return el("p", {}, `Scoring failed: ${message}`);
+      return el("p", {}, "Not scored. Start the server with ", el("code", {}, "--test FILE"), " and a dictionary of test words.");
     }
     return el("div", {}, ...["forward", "backward"].map((way) => {
       const found = card.scores[way];
       const [from, to] = way === "forward" ? ["source", "target"] : ["target", "source"];
       return el("div", { class: "score" }, el("h3", {}, `${languageName(model, from)} → ${languageName(model, to)}`),
-        el("p", {}, el("strong", { class: "big" }, `${decimals(found["p@1"], 1)} %`), ` first, ${decimals(found["p@5"], 1)} % among five; `,
+        el("p", {}, el("strong", { class: "big" }, `${decimals(found["p@1"], 1)} %`), ` ranked first, ${decimals(found["p@5"], 1)} % in the top five; `,
           `${number(found.n)} test words, interval ${decimals(found["p@1_interval"][0], 1)} to ${decimals(found["p@1_interval"][1], 1)}`),
-        el("table", { class: "bands" }, el("caption", { class: "unseen" }, "First answers that are right, by frequency"),
+        el("table", { class: "bands" }, el("caption", { class: "unseen" }, "Share of words whose first answer is right, by frequency"),
           el("tbody", {}, ...found.bands.map(band))));
     }));
   }
@@ -86,23 +86,23 @@ export function showCard(place, model) {
     if (card.isometry) {
       const found = card.isometry;
       return table([
-        ["Gromov-Hausdorff distance", `${decimals(found.gh, 4)} (0 is the same shape, ${number(found.words)} words)`],
+        ["Gromov-Hausdorff distance", `${decimals(found.gh, 4)} (0: same shape; ${number(found.words)} words)`],
         ["as published", decimals(found.gh_rows, 4)],
-        ["Relational similarity", found.relational === null ? "–" : `${decimals(found.relational, 3)} (1 is the same shape)`],
-        ["Eigenvector similarity", `${decimals(found.eigenvector, 2)} (0 is alike)`],
+        ["Relational similarity", found.relational === null ? "–" : `${decimals(found.relational, 3)} (1: same shape)`],
+        ["Eigenvector similarity", `${decimals(found.eigenvector, 2)} (0: alike)`],
       ]);
     }
-    if (state === "running") return el("p", { role: "status" }, `Being measured … ${percent(share)} of this step`);
+    if (state === "running") return el("p", { role: "status" }, `Measuring … ${percent(share)} of this step`);
     const button = el("button", { type: "button", class: "main", id: "measure", click: async () => {
       try {
         await post(model.id, "isometry", {});
         load();
       } catch (error) {
-        toast(`It cannot be measured: ${error.message}`);
+        toast(`Measuring failed: ${error.message}`);
       }
-    } }, "Measure it");
-    return el("div", {}, el("p", {}, state === "failed" ? `It cannot be measured: ${message}` :
-      "Gromov-Hausdorff distance and others; takes about a minute, in the background."), state === "failed" ? null : button);
+    } }, "Measure");
+    return el("div", {}, el("p", {}, state === "failed" ? `Measuring failed: ${message}` :
+      "Gromov-Hausdorff distance and other measures; takes about a minute in the background."), state === "failed" ? null : button);
   }
 
   function curves(columns) {

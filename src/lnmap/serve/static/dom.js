@@ -1,4 +1,4 @@
-// Building the page. Text only ever becomes text: nothing here parses markup.
+// Building the page. Text stays text: nothing here parses markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -28,19 +28,19 @@ export function word(text, language, tag = "bdi", attributes = {}) {
   return el(tag, { class: "word", dir: "auto", lang: language || null, ...attributes }, text);
 }
 
-/** A thing for eyes only, and what a screen reader says instead. */
+/** A sign to look at, and the text that a screen reader reads instead. */
 export function signed(sign, meaning) {
   return [el("span", { "aria-hidden": "true" }, sign), el("span", { class: "unseen" }, meaning)];
 }
 
-/** Say something to those who listen. */
+/** Announce something to screen readers. */
 export function say(text) {
   document.getElementById("said").textContent = text;
 }
 
 let toastTimer;
 
-/** Show a short message, and say it. */
+/** Show a short message, and announce it. */
 export function toast(text) {
   const place = document.getElementById("toast");
   place.textContent = text;
@@ -49,7 +49,7 @@ export function toast(text) {
   toastTimer = setTimeout(() => place.classList.remove("shown"), 5000);
 }
 
-/** Keep a message in sight until it is over; none takes it away. */
+/** Show a message until it is replaced; an empty one hides it. */
 export function banner(text) {
   const place = document.getElementById("banner");
   if (place.textContent !== text) place.textContent = text;

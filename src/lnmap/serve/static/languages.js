@@ -7,7 +7,7 @@ try {
   names = null;
 }
 
-/** Name of one side's language: 'French', or 'target language' when nothing tells. */
+/** Name of one side's language: 'French', or 'target language' when it is not known. */
 export function languageName(model, side) {
   const code = model[side].language;
   const name = code && names ? names.of(code) : code;

@@ -1,4 +1,4 @@
-// The induced lexicon: browse, filter, judge, add, take home.
+// The induced lexicon: browse, filter, judge, add, download.
 
 import { address, get, post } from "./api.js";
 import { combobox } from "./combobox.js";
@@ -36,14 +36,14 @@ export function showLexicon(place, model, { link }) {
   place.append(
     el("h1", {}, "Lexicon"),
     el("p", { class: "lead" }, "The best translation of every word. Mark what is right or wrong, add what is missing, ",
-      "and take the result home as a seed dictionary."),
+      "and download the result as a seed dictionary."),
     el("div", { class: "columns even" },
       el("section", { class: "card add", "aria-label": "Add a pair" }, el("h2", {}, "Add a pair"),
-        el("p", { class: "quiet" }, "A word whose right translation is not the one below? Say it here."), adder()),
-      el("section", { class: "card home", "aria-label": "Take home" }, el("h2", {}, "Take home"), counts, takeHome())),
+        el("p", { class: "quiet" }, "Add the right translation of a word that the table below gets wrong."), adder()),
+      el("section", { class: "card home", "aria-label": "Download" }, el("h2", {}, "Download"), counts, downloads())),
     el("section", { class: "card list", "aria-label": "Entries" },
       el("div", { class: "controls" }, filter, way, order, show,
-        el("label", { class: "check" }, mutual, " only words that choose each other")),
+        el("label", { class: "check" }, mutual, " mutual translations only")),
       el("div", { class: "scroll", tabindex: "-1" }, table),
       el("div", { class: "line pager" }, told, el("span", {}, earlier, later)),
       el("p", { class: "quiet hint" }, "Keys in the table: ", el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ",
@@ -58,11 +58,11 @@ export function showLexicon(place, model, { link }) {
     const form = el("form", { class: "adder", submit: async (event) => {
       event.preventDefault();
       const [source, target] = sides.map((one) => one.value);
-      if (!source || !target) return toast("Give a word of each language.");
+      if (!source || !target) return toast("Enter a word in each language.");
       try {
         const made = await post(model.id, "marks", { source, target, mark: "added" });
         toast(made.known ? `Added: ${made.source} – ${made.target}` :
-          `Added: ${made.source} – ${made.target}. A word of it is not in the vocabularies: align cannot learn from it.`);
+          `Added: ${made.source} – ${made.target}. One of the words is not in its vocabulary, so align cannot learn from the pair.`);
         sides.forEach((one) => { one.value = ""; });
         sides[0].input.focus();
         marked();
@@ -73,11 +73,11 @@ export function showLexicon(place, model, { link }) {
     return form;
   }
 
-  function takeHome() {
+  function downloads() {
     const file = (title, hint, parameters) => el("li", {},
       el("a", { href: address(model.id, "marks/export", parameters), download: "" }, title), el("span", { class: "quiet" }, ` ${hint}`));
     return [el("ul", { class: "files" },
-      file("Seed with my marks", "the pairs it learnt from, corrected (.tsv)", { format: "tsv", seed: "with" }),
+      file("Seed with my marks", "the pairs the model learnt from, corrected (.tsv)", { format: "tsv", seed: "with" }),
       file("Only my marks", "right and added pairs (.tsv)", { format: "tsv", seed: "without" }),
       file("For a spreadsheet", "right and added pairs (.csv)", { format: "csv", seed: "without" })),
     el("p", { class: "quiet" }, "Then align again: ", el("code", {}, `lnmap align SRC TGT --pairs ${model.id}-pairs.tsv --out DIR`))];
@@ -111,7 +111,7 @@ export function showLexicon(place, model, { link }) {
         text: (query.text || "").slice(0, 100), mutual: mutual.checked, offset, limit: PAGE }, signal);
       draw(found, offset);
     } catch (error) {
-      if (error.name !== "AbortError") told.textContent = `The lexicon cannot be shown: ${error.message}`;
+      if (error.name !== "AbortError") told.textContent = `The lexicon could not be loaded: ${error.message}`;
     }
   }
 
@@ -124,7 +124,7 @@ export function showLexicon(place, model, { link }) {
     rows = found.entries.map((entry) => makeRow(entry, direction));
     body.replaceChildren(...rows.map((row) => row.node));
     const end = offset + found.entries.length;
-    const growing = found.known < found.words ? ` · ${number(found.known)} of ${number(found.words)} words looked at so far` : "";
+    const growing = found.known < found.words ? ` · ${number(found.known)} of ${number(found.words)} words searched so far` : "";
     told.textContent = found.total ? `${number(Math.min(offset + 1, end))}–${number(end)} of ${number(found.total)}${growing}` : `Nothing here${growing}`;
     earlier.disabled = offset === 0;
     later.disabled = end >= found.total;
@@ -162,7 +162,7 @@ export function showLexicon(place, model, { link }) {
     window.dispatchEvent(new Event("lnmap-marked"));
   }
 
-  /** Somebody marked something, or more of the lexicon has been found. */
+  /** Show marks that were made elsewhere, and what has been added to the lexicon. */
   async function update(state, before) {
     const { right, wrong, added } = state.marks;
     counts.textContent = `${number(right)} right, ${number(wrong)} wrong, ${number(added)} added`;

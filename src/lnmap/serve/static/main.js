@@ -1,4 +1,4 @@
-// The page's frame: which model, which view, and what changes while one looks.
+// The frame of the page: which model, which view, and updates while it is open.
 
 import { get, listModels } from "./api.js";
 import { banner, el, toast } from "./dom.js";
@@ -12,7 +12,7 @@ const POLL_MS = 2000;
 
 const page = { models: [], model: null, view: null, shown: null, state: null };
 
-/** Read '#/en-fr/lexicon?sort=surest' into its parts; whatever is missing gets its default. */
+/** Read '#/en-fr/lexicon?sort=surest' into its parts; missing parts get their defaults. */
 function route() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [id, view] = path.split("/").map((part) => decodeURIComponent(part));
@@ -20,7 +20,7 @@ function route() {
   return { model, view: VIEWS[view] ? view : "translate", parameters: new URLSearchParams(query) };
 }
 
-/** Address of a view; it is what the back button goes back to. */
+/** Address of a view, which the back button returns to. */
 export function link(model, view, parameters = {}) {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) if (value) query.set(name, value);
@@ -73,7 +73,7 @@ async function poll() {
     if (before && before.revision !== state.revision) return await reload();
     page.shown?.update?.(state, before);
   } catch {
-    banner("The server does not answer. Trying again …");
+    banner("The server is not responding. Retrying …");
   }
 }
 
@@ -81,7 +81,7 @@ async function reload() {
   page.models = await listModels();
   page.model = page.shown = null;
   show();
-  toast("The folder holds a newer model; this page shows it now.");
+  toast("The folder has a newer model, which this page now shows.");
 }
 
 async function watch() {
@@ -93,7 +93,7 @@ async function start() {
   try {
     page.models = await listModels();
   } catch (error) {
-    banner(`The models cannot be listed: ${error.message}`);
+    banner(`The models could not be listed: ${error.message}`);
     return;
   }
   drawPicker();
@@ -101,7 +101,7 @@ async function start() {
   document.addEventListener("visibilitychange", () => document.hidden || poll());
   window.addEventListener("lnmap-marked", poll);
   document.getElementById("skip").addEventListener("click", (event) => {
-    event.preventDefault(); // the address is the view's, not a place's
+    event.preventDefault(); // the address names the view, not a place on the page
     document.getElementById("view").focus();
   });
   show();

@@ -1,4 +1,4 @@
-// Marks: the two buttons beside a pair, and how they stay true when somebody else marks too.
+// Marks: the two buttons beside a pair, kept up to date with marks that are made elsewhere.
 
 import { get, post } from "./api.js";
 import { el, signed, toast } from "./dom.js";
@@ -37,11 +37,11 @@ export function markButtons(model, pair, mark, onMarked) {
       since = 0;
       mark = before;
       draw();
-      toast(`The mark was not kept: ${error.message}`);
+      toast(`The mark was not saved: ${error.message}`);
     }
   }
 
-  /** Take what the journal says, unless something newer was pressed here. */
+  /** Show the mark of the journal, unless something newer was pressed here. */
   function set(value, version) {
     if (version < since) return;
     mark = value;

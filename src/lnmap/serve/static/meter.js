@@ -1,8 +1,8 @@
-// Confidence as a bar and a number; without calibration no number is made up.
+// Confidence as a bar and a number, or the note that there is none.
 
 import { el, percent } from "./dom.js";
 
-/** Draw a probability, or say that there is none. */
+/** Draw a probability. */
 export function meter(confidence) {
   if (confidence === null) return el("span", { class: "quiet" }, "not calibrated");
   const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span"));

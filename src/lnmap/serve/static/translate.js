@@ -54,8 +54,8 @@ export function showTranslate(place, model, { link }) {
     const side = model[asked(direction)];
     const examples = el("p", { class: "examples" });
     result.replaceChildren(el("section", { class: "welcome" },
-      el("p", { class: "lead" }, `Type a word of ${number(side.words)} in the field above and see its translations, `,
-        "how sure they are, and where it lies among its neighbours."), examples));
+      el("p", { class: "lead" }, `Type one of ${number(side.words)} words above to see its translations, `,
+        "how certain they are, and its neighbours."), examples));
     get(model.id, "lexicon", { direction, sort: "surest", limit: 12 }).then((page) => {
       const words = page.entries.map((entry) => entry[asked(direction)]);
       examples.replaceChildren("For example ", ...words.slice(0, 6).map((text) => wordLink(text, direction)));
@@ -75,7 +75,7 @@ export function showTranslate(place, model, { link }) {
     const parameters = { word: text, direction };
     result.setAttribute("aria-busy", "true");
     try {
-      const found = await get(model.id, "translate", { ...parameters, k: 8 }, signal); // alone: it may not be known
+      const found = await get(model.id, "translate", { ...parameters, k: 8 }, signal); // first, because the word may be unknown
       const [near, places] = await Promise.all([
         get(model.id, "neighbours", { ...parameters, k: 10 }, signal),
         get(model.id, "map", parameters, signal),
@@ -96,7 +96,7 @@ export function showTranslate(place, model, { link }) {
       : null;
     const message = error.code === "unknown_word"
       ? [word(text, model[asked(direction)].language, "strong"), " is not in the vocabulary."]
-      : [`This cannot be answered: ${error.message}`];
+      : [`The word could not be looked up: ${error.message}`];
     result.replaceChildren(el("section", { class: "welcome", id: "unknown" }, el("p", { class: "lead" }, ...message), near));
     say(`${text}: ${error.message}. ${error.spellings?.length ? `Did you mean ${error.spellings.join(", ")}?` : ""}`);
   }
@@ -106,11 +106,12 @@ export function showTranslate(place, model, { link }) {
     const language = model[asked(direction)].language;
     const size = number(model[asked(direction)].words);
     const head = el("div", { class: "headword" }, word(found.word, language, "h2", { id: "headword" }),
-      el("p", { class: "quiet" }, `word ${number(found.rank)} of ${size} by frequency`));
+      el("p", { class: "quiet", id: "rank" }, found.subwords
+        ? "not in the vocabulary: translated by its subwords" : `word ${number(found.rank)} of ${size} by frequency`));
     const list = el("ol", { class: "candidates", "aria-labelledby": "headword" },
       ...found.candidates.map((candidate) => candidateItem(found.word, candidate)));
     const note = model.calibrated ? null : el("p", { class: "quiet note" },
-      "This model was not calibrated, so no confidence is shown: align with ", el("code", {}, "--calibrate"), " to get one.");
+      "This model was trained without calibration, so it has no confidence.");
     const map = createMap({ places, model, onChoose: (point) => {
       const way = point.side === "source" ? "forward" : "backward";
       location.hash = link("translate", { w: point.word, d: way === "backward" && way });
@@ -140,7 +141,7 @@ export function showTranslate(place, model, { link }) {
           signed("↩\u2009", "translated back: "), word(candidate.back, model[asked(direction)].language),
           signed(candidate.returns ? " ✓" : "", candidate.returns ? " returns" : " does not return")),
         el("span", { class: "scores" },
-          el("span", { title: "how much nearer than other neighbours" }, `CSLS ${decimals(candidate.csls)}`),
+          el("span", { title: "cosine, corrected for words that are close to everything" }, `CSLS ${decimals(candidate.csls)}`),
           el("span", {}, `cos ${decimals(candidate.cosine)}`))));
   }
 
@@ -151,12 +152,12 @@ export function showTranslate(place, model, { link }) {
         el("span", { class: "figure quiet" }, decimals(one.cosine))))));
     const back = direction === "forward" ? "backward" : "forward";
     return el("div", { class: "columns even" },
-      block(`Near it in ${languageName(model, asked(direction))}`, "cosine of the vectors as they were read",
+      block(`Nearest words in ${languageName(model, asked(direction))}`, "cosine of the original vectors",
         near.own, direction),
-      block(`Near it in ${languageName(model, answering(direction))}`, "cosine after the alignment", near.other, back));
+      block(`Nearest words in ${languageName(model, answering(direction))}`, "cosine after the alignment", near.other, back));
   }
 
-  /** Somebody marked something: show it here too. */
+  /** Show marks that were made elsewhere. */
   async function update(state, before) {
     if (!before || before.marks_version === state.marks_version || !candidates.length) return;
     await refreshMarks(model, candidates.map((one) => one.marks), state, before);

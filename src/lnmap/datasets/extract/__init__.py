@@ -1,1 +1,0 @@
-"""Small readers of what public packages hold: vectors, wordnets, dictionaries; none of them runs foreign code."""

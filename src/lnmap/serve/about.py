@@ -1,0 +1,78 @@
+"""About: what is known about a model: its data, its method, how it was trained, how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from lnmap.direction import Direction, Side
+from lnmap.evaluate import Evaluation
+from lnmap.lexicon import Lexicon
+from lnmap.methods import METHODS
+from lnmap.model.model import Model
+
+BANDS = (1000, 5000, 20_000, 100_000)  # frequency ranks that end a band
+_SHOWN = ("source", "format", "policy", "limit", "skipped", "duplicates", "zeros_patched", "warning")
+_FACTS = ("profile", "options", "seed", "one_way", "device", "seconds", "created", "versions")
+_MOST_ROWS = 2000  # rows of a training log that are drawn
+
+
+def describe(model: Model, languages: Mapping[Side, str | None]) -> dict[str, Any]:
+    """Return everything about a model that does not change while it is served."""
+    method = METHODS.get(str(model.info.get("method")))
+    confidence = (model.confidence or {}).get(Direction.FORWARD)
+    return {
+        "method": {
+            "name": str(model.info.get("method")),
+            "title": method.title if method else None,
+            "citation": method.citation if method else None,
+            "learns_from": method.supervision if method else None,
+        },
+        "facts": {name: model.info.get(name) for name in _FACTS},
+        "sides": {
+            side.value: {
+                "words": len(model.side(side)),
+                "dim": model.side(side).dim,
+                "language": languages[side],
+                **_public(model.side(side).origin, _SHOWN),
+            }
+            for side in Side
+        },
+        "seed_pairs": {"count": len(model.pairs), **_public(model.pairs.origin, ("seed", "take", "read"))},
+        "curves": curves(model.log),
+        "calibrated_on": confidence.outcomes if confidence else None,
+    }
+
+
+def curves(log: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
+    """Return the columns of a training log that hold numbers; long logs are thinned."""
+    rows = log[:: max(1, -(-len(log) // _MOST_ROWS))]
+    names = dict.fromkeys(name for row in rows for name, value in row.items() if _is_number(value))
+    return {name: [row[name] if _is_number(row.get(name)) else None for row in rows] for name in names}
+
+
+def score(model: Model, gold: Lexicon, direction: Direction) -> dict[str, Any]:
+    """Score one direction on a test dictionary, as a whole and by the frequency of the words."""
+    found = model.evaluate(gold if direction is Direction.FORWARD else gold.reversed(), direction)
+    return {**found.to_dict(), "bands": _bands(found)}
+
+
+def _bands(found: Evaluation) -> list[dict[str, Any]]:
+    """P@1 by frequency band; bands without a test word are left out."""
+    rows = []
+    for low, high in zip((0, *BANDS), (*BANDS, None), strict=True):
+        inside = [row.rank == 0 for row in found.rows if low <= row.frequency_rank < (high or float("inf"))]
+        if inside:
+            rows.append({"from": low + 1, "to": high, "words": len(inside), "p@1": 100 * sum(inside) / len(inside)})
+    return rows
+
+
+def _public(origin: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return what may be shown of where data came from: only the last part of a path, and no lists."""
+    shown = {name: origin[name] for name in names if isinstance(origin.get(name), str | int | float)}
+    return shown | ({"file": PurePath(str(origin["path"])).name} if origin.get("path") else {})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf")
