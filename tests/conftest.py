@@ -37,7 +37,7 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_folder(tmp_path_factory):
-    """Keep every test, and every program a test starts, away from the user's cache."""
+    """Keep all tests, and the programs that they start, out of the user's cache."""
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LNMAP_CACHE", str(folder))

@@ -14,6 +14,7 @@ import torch
 
 import lnmap
 from lnmap.cli import main
+from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, LexiconError, OptionError
 from lnmap.isometry import (
@@ -169,7 +170,7 @@ def test_french_is_nearer_to_english_than_noise_is(pair):
 def test_vectors_are_normalised_like_everywhere(pair):
     from lnmap.isometry import _Space
 
-    ours = _Space("source", pair.source, Silent()).head(500)
+    ours = _Space(Side.SOURCE, pair.source, Silent()).head(500)
     theirs = Normalizer(RENORM).fit(torch.from_numpy(pair.source.vectors.copy()))[:500]
     assert ours.numpy() == pytest.approx(theirs.numpy(), abs=1e-5)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lnmap.version import __version__
 
 if TYPE_CHECKING:
+    from lnmap.direction import Direction, Side
     from lnmap.embeddings import Embeddings
     from lnmap.errors import LnmapError
     from lnmap.evaluate import Evaluation, compare
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METHODS",
+    "Direction",
     "Embeddings",
     "Evaluation",
     "Lexicon",
     "LnmapError",
     "Model",
+    "Side",
     "__version__",
     "align",
     "align_many",
@@ -37,25 +40,19 @@ __all__ = [
     "write",
 ]
 
-# Each public name is fetched when it is first used, so that `lnmap --help` need not wait for torch.
-_HOMES = {
-    "METHODS": "methods",
-    "Embeddings": "embeddings",
-    "Evaluation": "evaluate",
-    "Lexicon": "lexicon",
-    "LnmapError": "errors",
-    "Model": "model",
-    "align": "pipeline",
-    "align_many": "pipeline",
-    "compare": "evaluate",
-    "compose": "pipeline",
-    "load": "model",
-    "read": "io",
-    "read_lexicon": "io",
-    "save": "model",
-    "to_gensim": "io",
-    "write": "io",
+# Each public name is imported when it is first used, so that `import lnmap` and `lnmap --help` do not load torch.
+_NAMES = {
+    "direction": "Direction Side",
+    "embeddings": "Embeddings",
+    "errors": "LnmapError",
+    "evaluate": "Evaluation compare",
+    "io": "read read_lexicon to_gensim write",
+    "lexicon": "Lexicon",
+    "methods": "METHODS",
+    "model": "Model load save",
+    "pipeline": "align align_many compose",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 _MODULES = ("datasets", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve")
 
 

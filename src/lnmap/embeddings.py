@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -17,7 +17,7 @@ from lnmap.errors import InputError
 
 
 def all_finite(vectors: NDArray[np.float32]) -> bool:
-    """Say whether no value is NaN or infinite; the sum of squares tells, unless large values overflow it."""
+    """Return whether no value is NaN or infinite; the sum of squares tells, unless large values overflow it."""
     flat = vectors.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(vectors).all())
@@ -25,7 +25,7 @@ def all_finite(vectors: NDArray[np.float32]) -> bool:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Embeddings:
-    """A vocabulary in frequency order and one vector a word.
+    """A vocabulary in frequency order and one vector per word.
 
     :param words: n distinct words, most frequent first.
     :param vectors: float32 array of shape (n, d), all finite.
@@ -51,8 +51,8 @@ class Embeddings:
             raise InputError(f"the vector of {self.words[row]!r} (row {row + 1}) holds NaN or infinite values")
         if len(self.index) != len(self.words):
             raise InputError(
-                f"{len(self.words) - len(self.index)} words occur more than once; read with the policy 'muse' "
-                "to keep the first of each"
+                f"{len(self.words) - len(self.index)} words occur more than once",
+                advice="read with {policy:muse} to keep the first of each",
             )
 
     @classmethod
@@ -62,7 +62,7 @@ class Embeddings:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Give the row of each word."""
+        """The row of each word."""
         return {word: row for row, word in enumerate(self.words)}
 
     @cached_property
@@ -92,18 +92,23 @@ class Embeddings:
         return f"Embeddings({len(self):,} words x {self.dim}, first {list(self.words[:3])})"
 
     def find(self, word: str) -> int | None:
-        """Row of a word as it stands, else of its lower-case form, else None."""
+        """Return the row of a word as it stands, else of its lower-case form, else None."""
         row = self.index.get(word)
         return self.index.get(word.lower()) if row is None else row
 
     def spellings(self, word: str, n: int = 3) -> list[str]:
-        """Nearest spellings in the vocabulary, for a word that is not there."""
+        """Return the nearest spellings in the vocabulary, for a word that is not there."""
         return get_close_matches(word.lower(), self.words, n=n, cutoff=0.7)
+
+    def blocks(self, rows: int = 4096) -> Iterator[tuple[Sequence[str], NDArray[np.float32]]]:
+        """Yield words and vectors, `rows` at a time."""
+        for start in range(0, len(self), rows):
+            yield self.words[start : start + rows], self.vectors[start : start + rows]
 
     def head(self, limit: int | None) -> Embeddings:
         """Keep the `limit` most frequent words."""
         if limit is None or limit >= len(self):
             return self
         if limit < 1:
-            raise InputError(f"a limit of {limit} words leaves no vocabulary; give 1 or more")
+            raise InputError(f"a limit of {limit} words leaves no vocabulary", advice="give a {limit} of 1 or more")
         return Embeddings(list(self.words[:limit]), self.vectors[:limit], {**self.origin, "limit": limit})

@@ -43,7 +43,7 @@ class Lexicon:
         return Lexicon([(target, source) for source, target in self.pairs], {**self.origin, "reversed": True})
 
     def rows(self, source: Embeddings, target: Embeddings) -> NDArray[np.int64]:
-        """Vocabulary rows of the known pairs, in file order, shape (k, 2)."""
+        """Return the vocabulary rows of the known pairs, in file order, shape (k, 2)."""
         found = ((source.find(s), target.find(t)) for s, t in self.pairs)
         known = [(s, t) for s, t in found if s is not None and t is not None]
         return np.asarray(known, dtype=np.int64).reshape(-1, 2)
@@ -73,7 +73,7 @@ class Lexicon:
 
 
 def parse_rule(rule: str | None) -> tuple[int | None, bool]:
-    """Split a seed rule into (number of source words or None, one-to-one?)."""
+    """Split a seed rule into the number of source words, or None, and whether pairs must be one-to-one."""
     wanted = "all" if rule is None else rule.lower()
     if wanted in ("all", "unique"):
         return None, wanted == "unique"
@@ -86,13 +86,13 @@ def parse_rule(rule: str | None) -> tuple[int | None, bool]:
 
 
 def identical_words(source: Embeddings, target: Embeddings) -> Lexicon:
-    """Pair the words that are spelt alike in both languages: a seed without a dictionary."""
+    """Pair the words that are spelt alike in both languages."""
     pairs = [(word, word) for word in source.words if word in target.index]
     return Lexicon(pairs, {"seed": "identical"})
 
 
 def numerals(source: Embeddings, target: Embeddings) -> Lexicon:
-    """Pair the numerals that stand in both vocabularies (Artetxe et al. 2017)."""
+    """Pair the numerals that are in both vocabularies (Artetxe et al. 2017)."""
     pairs = [(word, word) for word in source.words if word.isdecimal() and word in target.index]
     return Lexicon(pairs, {"seed": "numerals"})
 
@@ -101,7 +101,7 @@ SEEDS_WITHOUT_DICTIONARY = {"identical": identical_words, "numerals": numerals}
 
 
 def _one_to_one(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Greedy one-to-one pairs, first come first served."""
+    """Keep a pair if neither of its words was kept before."""
     seen_source: set[int] = set()
     seen_target: set[int] = set()
     kept = []
@@ -114,7 +114,7 @@ def _one_to_one(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _two_words(pair: Any) -> tuple[str, str]:
-    """Check one pair handed in from outside; 'ab' is a word, not the pair ('a', 'b')."""
+    """Check a caller's pair; 'ab' is a word, not the pair ('a', 'b')."""
     if not isinstance(pair, str):
         with suppress(TypeError, ValueError):
             source, target = pair

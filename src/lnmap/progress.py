@@ -1,23 +1,23 @@
-"""Progress and log rows, as the library reports them; the command line decides how they look."""
+"""Progress: how the library reports work, log rows and notes; the front doors decide how they look."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
 
 
 class Task(Protocol):
-    """One running piece of work."""
+    """A running piece of work."""
 
     def advance(self, amount: float = 1) -> None:
-        """Say that `amount` more of the total is done."""
+        """Report that `amount` more of the total is done."""
 
 
 class Progress(Protocol):
     """Where work in progress is reported."""
 
-    def task(self, title: str, total: float | None) -> Any:
+    def task(self, title: str, total: float | None) -> AbstractContextManager[Task]:
         """Open a context manager that yields a Task."""
 
     def log(self, row: Mapping[str, Any]) -> None:
@@ -25,6 +25,12 @@ class Progress(Protocol):
 
     def note(self, message: str) -> None:
         """Take one sentence for the user: a warning, or what was done instead."""
+
+
+class Finding(str):
+    """A note on a file's content; the `origin` of what was read holds the same, for callers that show it themselves."""
+
+    __slots__ = ()
 
 
 class _SilentTask:
@@ -40,7 +46,7 @@ class Silent:
 
     @contextmanager
     def task(self, title: str, total: float | None) -> Iterator[Task]:
-        """Yield a task that ignores what it is told."""
+        """Yield a task that reports nothing."""
         yield _SilentTask()
 
     def log(self, row: Mapping[str, Any]) -> None:
@@ -49,3 +55,22 @@ class Silent:
     def note(self, message: str) -> None:
         """Keep the message."""
         self.notes.append(message)
+
+
+class Forward:
+    """Forward everything to another progress; subclasses override what they change."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+
+    def task(self, title: str, total: float | None) -> Any:
+        """Open the task there."""
+        return self.progress.task(title, total)
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Pass the row on."""
+        self.progress.log(row)
+
+    def note(self, message: str) -> None:
+        """Pass the message on."""
+        self.progress.note(message)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers import contents
 
 import lnmap
 from lnmap.cli import main
@@ -37,7 +38,7 @@ def align(source, target, pairs, out, *more) -> list[str]:
 
 @pytest.fixture
 def refused(capsys):
-    """Run a command that must fail with an exit code and one line that holds some words; give that line."""
+    """Run a command that must fail with an exit code and one line that holds some words; return the line."""
 
     def call(code: int, *arguments, words: tuple[str, ...] = ()) -> str:
         capsys.readouterr()
@@ -62,19 +63,6 @@ def work(base, tmp_path) -> Path:
     return tmp_path / "work"
 
 
-def snapshot(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder, but the empty lock file."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != ".lock"
-    }
-
-
-def rows(words, vectors) -> str:
-    return "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, vectors, strict=True))
-
-
 BAD_VECTORS = {
     "empty": b"",
     "only a header": b"120 8\n",
@@ -92,10 +80,10 @@ BAD_VECTORS = {
 def test_vector_files_that_hold_no_vectors(refused, work, content):
     path = work / "bad.vec"
     path.write_bytes(content)
-    before = snapshot(work)
+    before = contents(work)
     refused(2, *align(path, work / "t.vec", work / "pairs.txt", work / "model"), words=(str(path),))
     refused(2, *align(work / "s.vec", path, work / "pairs.txt", work / "new"), words=(str(path),))
-    assert snapshot(work) == before
+    assert contents(work) == before
 
 
 def test_missing_files(refused, work):
@@ -202,7 +190,7 @@ def test_dictionaries(refused, work):
 
 
 def test_output_that_cannot_be_written(refused, work):
-    before = snapshot(work)
+    before = contents(work)
     inside_a_file = work / "pairs.txt" / "model"
     good = work / "s.vec", work / "t.vec", work / "pairs.txt"
     refused(3, *align(*good, inside_a_file), words=(str(inside_a_file), "is a file"))
@@ -210,7 +198,7 @@ def test_output_that_cannot_be_written(refused, work):
     refused(3, "induce", work / "model", "--out", inside_a_file / "lexicon.tsv")
     refused(3, "export", work / "model", "--out", inside_a_file)
     refused(3, "evaluate", work / "model", "--pairs", work / "pairs.txt", "--rows", inside_a_file / "x.tsv", "-q")
-    assert snapshot(work) == before
+    assert contents(work) == before
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
@@ -240,7 +228,7 @@ def test_models_of_another_version_or_kind(refused, work):
     manifest = work / "model" / "model.json"
     content = json.loads(manifest.read_text())
     manifest.write_text(json.dumps({**content, "version": 99}))
-    refused(2, "translate", work / "model", "w1", words=("version 99", "this lnmap reads version 1"))
+    refused(2, "translate", work / "model", "w1", words=("version 99", "this lnmap reads versions 1 to 2"))
     manifest.write_text(json.dumps({"hello": "world"}))
     refused(2, "evaluate", work / "model", "--pairs", work / "pairs.txt", words=("not the manifest",))
     manifest.write_text("{")
@@ -302,7 +290,7 @@ def test_wrong_use_of_the_other_commands(refused, base, tmp_path, monkeypatch, a
 
 
 def test_a_failed_run_keeps_the_model_that_was_there(refused, work, monkeypatch):
-    before = snapshot(work / "model")
+    before = contents(work / "model")
 
     def full(*_, **__):
         raise OSError(28, "No space left on device")
@@ -311,5 +299,5 @@ def test_a_failed_run_keeps_the_model_that_was_there(refused, work, monkeypatch)
     good = work / "s.vec", work / "t.vec", work / "pairs.txt"
     refused(3, *align(*good, work / "model", "--take", "30-all"), words=("No space left on device",))
     monkeypatch.undo()
-    assert {name: data for name, data in snapshot(work / "model").items() if name in before} == before
+    assert {name: data for name, data in contents(work / "model").items() if name in before} == before
     assert main(["translate", str(work / "model"), "w1", "-q"]) == 0

@@ -13,15 +13,17 @@ import numpy as np
 import pytest
 
 from lnmap.errors import VectorFileError
-from lnmap.io import cache, cache_folder, clear_cache, read, readers
-from lnmap.io.store import StoreWriter
+from lnmap.io import cache, cache_folder, clear_cache, read, reading
+from lnmap.io.formats.store import StoreWriter
+from lnmap.io.formats.text import TextReader
+from lnmap.io.reading import SMALLEST_CACHED
 from lnmap.progress import Silent
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("LNMAP_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(readers, "SMALLEST_CACHED", 0)
+    monkeypatch.setattr(reading, "SMALLEST_CACHED", 0)
     return tmp_path / "cache" / "vectors"
 
 
@@ -29,13 +31,13 @@ def folder(tmp_path, monkeypatch):
 def parses(monkeypatch):
     """Count how often text was parsed."""
     calls = []
-    plain = readers.read_text
+    plain = TextReader.read
 
-    def counting(source, *rest):
-        calls.append(source.path)
-        return plain(source, *rest)
+    def counting(self, *rest):
+        calls.append(self.source.path)
+        return plain(self, *rest)
 
-    monkeypatch.setattr(readers, "read_text", counting)
+    monkeypatch.setattr(TextReader, "read", counting)
     return calls
 
 
@@ -244,7 +246,7 @@ def test_work_left_by_killed_readers_is_removed(tmp_path, folder):
 
 
 def test_small_files_and_other_formats_are_not_cached(tmp_path, folder, monkeypatch):
-    monkeypatch.setattr(readers, "SMALLEST_CACHED", cache.SMALLEST_CACHED)
+    monkeypatch.setattr(reading, "SMALLEST_CACHED", SMALLEST_CACHED)
     read(write_words(tmp_path / "a.vec"))
     assert not folder.exists()
 
@@ -272,7 +274,7 @@ def test_where_it_is(monkeypatch, tmp_path):
 
 def test_two_processes_fill_it_at_once(tmp_path, folder):
     path = write_words(tmp_path / "a.vec", rows=60_000)
-    assert path.stat().st_size > cache.SMALLEST_CACHED
+    assert path.stat().st_size > SMALLEST_CACHED
     program = "import sys; from lnmap.io import read; e = read(sys.argv[1]); print(len(e), float(e['w9'][2]))"
     started = [
         subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True) for _ in "ab"

@@ -8,7 +8,7 @@ import pytest
 
 from lnmap.errors import LnmapError, VectorFileError
 from lnmap.io import SubwordModel, read
-from lnmap.io.subwords import ngram_hashes
+from lnmap.io.formats.fasttext import ngram_hashes
 
 SENTENCES = [["straße", "the", "cat", "日本語", "ünïcode", "a", "</s>", "𝒳y"], ["dog", "the", "a", "été"]] * 20
 UNKNOWN = ["katze", "x", "日本", "𝒳𝒳𝒳", "the-cat"]

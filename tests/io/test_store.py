@@ -1,4 +1,4 @@
-"""The own store."""
+"""Stores: exact round trips, and every damage refused."""
 
 import json
 
@@ -9,7 +9,7 @@ from safetensors.numpy import load_file
 from lnmap.embeddings import Embeddings
 from lnmap.errors import OptionError, OutputError, VectorFileError
 from lnmap.io import load_store, read, save_store
-from lnmap.io.store import DESCRIPTION, VECTORS, VOCABULARY
+from lnmap.io.formats.store import DESCRIPTION, VECTORS, VOCABULARY
 
 WORDS = ["a", "B b", "\n", "é", "\udce9", "", "\u2028"]
 VECTORS_IN = np.random.default_rng(1).standard_normal((7, 5)).astype(np.float32)

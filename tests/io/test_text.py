@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lnmap.errors import InputError, OptionError, VectorFileError
-from lnmap.io import POLICIES, ReadOptions, fast, read
-from lnmap.io import blocks as blocks_module
-from lnmap.io.blocks import OVERLONG, line_blocks
+from lnmap.io import POLICIES, ReadOptions, read
+from lnmap.io.formats import parse
+from lnmap.io.lines import BLOCK, OVERLONG, line_blocks
 from lnmap.progress import Silent
 
 PLAIN = b"the 1 2 3\ncat 4 5 6\ndog 7 8 9\n"
@@ -20,7 +20,7 @@ VECTORS = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]], np.float32)
 @pytest.fixture(params=["polars", "numpy"])
 def parser(request, monkeypatch):
     if request.param == "numpy":
-        monkeypatch.setattr(fast, "_polars", lambda: None)
+        monkeypatch.setattr(parse, "_polars", lambda: None)
 
 
 def file(tmp_path, data: bytes):
@@ -107,9 +107,9 @@ def test_samples_are_few_however_many_lines_are_bad(tmp_path):
         (b"2 3\n", "ends after its header"),
         (b"0 3\n", "promises 0 words"),
         (b"3 0\na\n", "of 0 values"),
-        (b"3 300\n" + PLAIN, "promises 300 values a word, but its lines hold 3"),
-        (b"3 2\n" + PLAIN, "promises 2 values a word, but its lines hold 3"),
-        (b"3 4\n" + PLAIN, "promises 4 values a word, but its lines hold 3"),
+        (b"3 300\n" + PLAIN, "promises 300 values per word, but its lines hold 3"),
+        (b"3 2\n" + PLAIN, "promises 2 values per word, but its lines hold 3"),
+        (b"3 4\n" + PLAIN, "promises 4 values per word, but its lines hold 3"),
         (b"5 999999999\n" + PLAIN, "999,999,999 values"),
         (b"<!DOCTYPE html>\n<html>", "web page"),
         (b"  <html>\n", "web page"),
@@ -197,8 +197,8 @@ def test_a_limit_stops_reading(tmp_path):
     block=st.sampled_from([5, 16, 1 << 20]),
 )
 def test_policies_against_a_plain_loop(tmp_path, monkeypatch, words, zeros, limit, policy, block):
-    monkeypatch.setattr("lnmap.io.text._SMALLEST_BLOCK", block)
-    monkeypatch.setattr("lnmap.io.text.BLOCK", block)
+    monkeypatch.setattr("lnmap.io.formats.text._SMALLEST_BLOCK", block)
+    monkeypatch.setattr("lnmap.io.formats.text.BLOCK", block)
     rows = [[0.0, 0.0] if zeros >> row & 1 else [row + 1.0, -1.0] for row in range(len(words))]
     data = f"{len(words)} 2\n" + "".join(f"{word} {x} {y}\n" for word, (x, y) in zip(words, rows, strict=True))
     expected: dict[str, list[float]] = {}
@@ -239,32 +239,13 @@ def test_long_lines_are_cut_and_the_others_whole(lengths, size, ended):
 
 
 def test_an_endless_line_is_dropped(tmp_path, monkeypatch):
-    monkeypatch.setattr("lnmap.io.text.longest_line", lambda dim: 1000)
-    monkeypatch.setattr("lnmap.io.text.BLOCK", 500)
+    monkeypatch.setattr("lnmap.io.formats.text._LONGEST_WORD", 1000 - 2 * 64)
+    monkeypatch.setattr("lnmap.io.formats.text.BLOCK", 500)
     data = b"a 1 2\nb 1 2\n" + b"endless 1 2 " + b"0 " * 5000 + b"\nc 3 4\nd 5 6\n"
     found = read(file(tmp_path, data))
     assert list(found.words) == ["a", "b", "c", "d"]
     assert found.origin["skipped_samples"] == [[3, "line too long"]]
 
 
-def test_progress_counts_the_bytes(tmp_path):
-    class Counting(Silent):
-        done = 0.0
-
-        def task(self, title, total):
-            from contextlib import nullcontext
-
-            self.total = total
-            return nullcontext(self)
-
-        def advance(self, amount=1):
-            self.done += amount
-
-    progress = Counting()
-    path = file(tmp_path, PLAIN)
-    read(path, progress=progress)
-    assert progress.done == progress.total == path.stat().st_size
-
-
 def test_block_size_is_bounded():
-    assert blocks_module.BLOCK <= 64 << 20
+    assert BLOCK <= 64 << 20

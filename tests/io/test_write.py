@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from lnmap.embeddings import Embeddings
 from lnmap.errors import OptionError, OutputError
 from lnmap.io import FORMATS, read, write, write_stream
-from lnmap.io.formats import text_rows
+from lnmap.io.write import text_rows
 
 EMBEDDINGS = Embeddings.from_arrays(["a", "Bb", "é"], [[1, 2], [3, 4], [0.1, -1e-30]])
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)

@@ -1,27 +1,22 @@
 """LNMap: its equations, its algorithm, its profiles, and what it reaches on real vectors."""
 
-import math
-import os
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import asdict
 
 import pytest
 import torch
+from tests.methods.reference_lnmap import train as train_plainly
 
 import lnmap
 from lnmap.direction import Direction
-from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
+from lnmap.errors import LexiconError, OptionError, TrainingError
 from lnmap.methods import make_method
 from lnmap.methods.base import Run
-from lnmap.methods.lnmap.losses import mapping_losses, ranking_loss, squared_error
+from lnmap.methods.lnmap.algorithm import Algorithm1, autoencoder_loss, mapping_losses
+from lnmap.methods.lnmap.closed_form import near_rotation
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Mapper, Networks
 from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
-from lnmap.methods.lnmap.train import Trainer, near_rotation
-from lnmap.pipeline.checkpoint import FolderCheckpoint
-from lnmap.progress import Silent
+from lnmap.methods.lnmap.ranking import hard_negatives, ranking_loss
+from lnmap.methods.procrustes import rotation
 
 SMALL = {"code": 60, "hidden": 64, "mapper_hidden": 64, "queries": 2000, "pool": 2000}
 
@@ -52,7 +47,7 @@ class TestNetworks:
         assert x_hat.abs().max() <= 1  # Eq. 6: tanh
         assert numbers(encoder) == 300 * 400 + 400 + 400 * 400 + 400 + 400 * 350 + 350 + 1  # one PReLU slope
 
-    def test_linear_autoencoder_is_one_layer_a_side_without_tanh(self):
+    def test_linear_autoencoder_is_one_layer_per_side_without_tanh(self):
         spec = LNMapOptions(autoencoder="linear")
         assert numbers(Encoder(300, spec)) == 300 * 350 + 350
         assert Decoder(300, spec)(100 * torch.ones(1, 350)).abs().max() > 1
@@ -83,48 +78,82 @@ class TestNetworks:
 
 
 class TestLosses:
-    def test_three_terms_follow_equations_8_to_10(self):
+    @pytest.mark.parametrize("reduction", ["sum", "mean"])
+    def test_four_losses_follow_equations_7_to_10(self, reduction):
         torch.manual_seed(1)
-        nets = Networks((12, 9), options(autoencoder="nonlinear")).eval()
+        spec = options(autoencoder="nonlinear", reduction=reduction)
+        nets = Networks((12, 9), spec).eval()
         x, y = torch.randn(6, 12), torch.randn(6, 9)
         z_x, z_y = nets.encoder_x(x), nets.encoder_y(y)
         there = nets.mapper_m(z_x)
         back = nets.mapper_n(there)
-        found = mapping_losses(nets, x, z_y, "sum")
-        torch.testing.assert_close(found.mapping, ((z_y - there) ** 2).sum(dim=1).mean())
-        torch.testing.assert_close(found.back_translation, ((z_x - back) ** 2).sum(dim=1).mean())
-        torch.testing.assert_close(found.reconstruction, ((x - nets.decoder_x(back)) ** 2).sum(dim=1).mean())
+        found = mapping_losses(nets, x, z_y, spec)
+        wanted = {
+            "autoencoder": (x, nets.decoder_x(z_x)),
+            "mapping": (z_y, there),
+            "back_translation": (z_x, back),
+            "reconstruction": (x, nets.decoder_x(back)),
+        }
+        losses = found._asdict() | {"autoencoder": autoencoder_loss(nets.encoder_x, nets.decoder_x, x, spec)}
+        for name, (a, b) in wanted.items():
+            each = ((a - b) ** 2).sum(dim=1) / (1 if reduction == "sum" else a.shape[1])
+            torch.testing.assert_close(losses[name], each.mean())
 
     def test_total_weighs_the_terms_and_zero_weight_gives_no_gradient(self):
         nets = Networks((12, 9), options())
         x, z_y = torch.randn(6, 12), torch.randn(6, 60)
-        terms = mapping_losses(nets, x, z_y, "mean")
-        whole = terms.total(options(back_translation=2.0, reconstruction=3.0))
-        torch.testing.assert_close(whole, terms.mapping + 2 * terms.back_translation + 3 * terms.reconstruction)
-        terms.total(options(back_translation=0, reconstruction=0)).backward()
+        terms = mapping_losses(nets, x, z_y, options(back_translation=2.0, reconstruction=3.0))
+        torch.testing.assert_close(terms.total, terms.mapping + 2 * terms.back_translation + 3 * terms.reconstruction)
+        mapping_losses(nets, x, z_y, options(back_translation=0, reconstruction=0)).total.backward()
         assert all(p.grad is None for p in [*nets.mapper_n.parameters(), *nets.decoder_x.parameters()])
 
-    def test_mean_reduction_is_sum_over_dimension(self):
-        a, b = torch.randn(5, 8), torch.randn(5, 8)
-        torch.testing.assert_close(squared_error(a, b, "mean") * 8, squared_error(a, b, "sum"))
-
     def test_ranking_loss_is_the_softmax_of_the_right_partner(self):
-        query = torch.eye(2)
-        negatives = torch.tensor([[0.5, -math.inf], [0.0, 0.0]])
-        loss = ranking_loss(query, torch.eye(2), negatives, 0.5)
-        first = -math.log(math.exp(2) / (math.exp(2) + math.exp(1)))
-        second = -math.log(math.exp(2) / (math.exp(2) + 2))
-        assert float(loss) == pytest.approx((first + second) / 2, abs=1e-6)
+        torch.manual_seed(3)
+        nets = Networks((12, 9), options()).eval()
+        x, y = torch.randn(80, 12), torch.randn(70, 9)
+        pairs = torch.stack([torch.arange(20), torch.arange(20) + 30], dim=1)
+        negatives = hard_negatives(nets, x, y, pairs, 70, 1 << 20)
+        assert negatives.targets.shape == negatives.sources.shape == (20, 50)
+        cosine = torch.cosine_similarity(nets.translate(x)[:, None], nets.encode_target(y)[None], dim=2)  # (80, 70)
+        each = []
+        for (i, j), targets, sources in zip(pairs.tolist(), *(n.tolist() for n in negatives), strict=True):
+            assert set(targets) == set(cosine[i].topk(50).indices.tolist())
+            assert set(sources) == set(cosine[:70, j].topk(50).indices.tolist())
+            wrong = [cosine[i, other] for other in targets if other != j] + [cosine[o, j] for o in sources if o != i]
+            scores = torch.stack([cosine[i, j], *wrong]) / 0.1
+            each.append(float(scores.logsumexp(0) - scores[0]))
+        assert ranking_loss(nets, x, y, pairs, negatives).item() == pytest.approx(sum(each) / 20, abs=1e-4)
 
 
 class TestClosedForm:
     def test_between_rotation_and_least_squares(self):
         torch.manual_seed(2)
         a, b = torch.randn(200, 10), torch.randn(200, 10)
-        rotation = near_rotation(a, b, math.inf)
-        torch.testing.assert_close(rotation @ rotation.T, torch.eye(10), atol=1e-5, rtol=0)
-        torch.testing.assert_close(near_rotation(a, b, 1e9), rotation, atol=1e-4, rtol=0)
+        best = rotation(a, b)
+        torch.testing.assert_close(best @ best.T, torch.eye(10), atol=1e-5, rtol=0)
+        torch.testing.assert_close(near_rotation(a, b, 1e9), best, atol=1e-4, rtol=0)
         torch.testing.assert_close(near_rotation(a, b, 0.0), torch.linalg.lstsq(a, b).solution, atol=1e-4, rtol=0)
+
+
+class TestReference:  # reference_lnmap.py
+    def test_default_gives_the_numbers_of_the_plain_loop(self, pair, monkeypatch):
+        source, target = pair.source.head(700), pair.target.head(700)
+        x, y = torch.from_numpy(source.vectors), torch.from_numpy(target.vectors)
+        seed = torch.as_tensor(pair.train.rows(source, target)[:150])
+        sizes = {"code": 300, "iterations": 4, "steps": 4}
+        codes, dictionaries = train_plainly(x, y, seed, hidden=300, **sizes)
+        induced, merge = [], Algorithm1.merge
+        monkeypatch.setattr(Algorithm1, "merge", lambda self, old, new: induced.append(new) or merge(self, old, new))
+        method = make_method("lnmap", None, sizes | {"mapper_hidden": 300, "tolerance": 0.0})
+        alignment = method.fit(x, y, seed, Run(one_way=True))
+        torch.testing.assert_close(alignment.map_source(x), codes[0], atol=1e-5, rtol=0)
+        torch.testing.assert_close(alignment.map_target(y), codes[1], atol=1e-5, rtol=0)
+        assert [as_set(found) for found in induced] == [as_set(found) for found in dictionaries]
+        assert len(induced[-1]) > 100
+
+
+def as_set(pairs):
+    return set(map(tuple, pairs.tolist()))
 
 
 class TestAlgorithm:
@@ -189,7 +218,7 @@ class TestAlgorithm:
 
     def test_divergence_is_retried_gently_and_then_refused(self, planted):
         with pytest.raises(TrainingError, match="diverged"):
-            self.fit(planted, start="last", ranking=0.0, closed_iterations=0, encoder_rate=1e30, mapper_rate=1e30)
+            self.fit(planted, updates="joint", ae_epochs=1, ae_least=0, epochs=5, encoder_rate=1e30, mapper_rate=1e30)
 
     def test_unusual_data_is_told(self, plant):
         small = plant(n=60, d=10)
@@ -248,67 +277,6 @@ class TestProfiles:
         assert all(torch.isfinite(t).all() for t in model.alignment.state()[1].values())
 
 
-class TestResume:
-    """A killed run goes on where it stopped and ends with the same bits."""
-
-    SCRIPT = """
-import sys, lnmap
-from lnmap.datasets import bundled_pair
-pair = bundled_pair()
-lnmap.align(pair.source.head(1500), pair.target.head(1500), pair.train, method="lnmap", take="300-unique",
-            options={options}, out=sys.argv[1])
-"""
-    OPTIONS = SMALL | {
-        "pool": 1500,
-        "queries": 1500,
-        "iterations": 3,
-        "closed_iterations": 1,
-        "steps": 3,
-        "tolerance": 0.0,
-    }
-
-    def start(self, out, values):
-        code = self.SCRIPT.replace("{options}", repr(values))
-        return subprocess.Popen([sys.executable, "-c", code, str(out)])
-
-    @pytest.mark.parametrize("profile", ["default", "paper"])
-    def test_killed_run_ends_with_the_same_bits(self, tmp_path, profile):
-        values = (
-            self.OPTIONS
-            if profile == "default"
-            else PROFILES["paper"]
-            | self.OPTIONS
-            | {"ae_epochs": 1, "epochs": 2, "start": "last", "closed_iterations": 0, "ranking": 0.0}
-        )
-        whole, killed = tmp_path / "whole", tmp_path / "killed"
-        assert self.start(whole, values).wait() == 0
-        process = self.start(killed, values)
-        checkpoint = killed / "checkpoint.safetensors"
-        deadline = time.monotonic() + 60
-        while not checkpoint.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(0.3)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        assert checkpoint.exists() or (killed / "model.json").exists()
-        assert self.start(killed, values).wait() == 0
-        a, b = (lnmap.load(folder).alignment.state()[1] for folder in (whole, killed))
-        assert a.keys() == b.keys()
-        assert all(torch.equal(a[name], b[name]) for name in a)
-        assert not checkpoint.exists()
-
-    def test_checkpoint_of_other_data_is_refused(self, tmp_path, planted):
-        FolderCheckpoint(tmp_path, "another run").save({"log": []}, {"pairs": torch.zeros(1, 2)})
-        arguments = planted.source, planted.target, planted.lexicon
-        small = SMALL | {"iterations": 1, "closed_iterations": 1}
-        with pytest.raises(InputError, match="belongs to other data"):
-            lnmap.align(*arguments, method="lnmap", options=small, out=tmp_path, resume=True)
-        progress = Silent()
-        lnmap.align(*arguments, method="lnmap", options=small, out=tmp_path, progress=progress)
-        assert any("starting over" in note for note in progress.notes)
-        assert (tmp_path / "model.json").exists()
-
-
 class TestQuality:
     """P@1 on real words that were not trained on, against Procrustes from the same 500 pairs."""
 
@@ -325,9 +293,9 @@ class TestQuality:
         assert scores[1] > scores[0] - 1
 
 
-class TestTrainerKeepsGlobalState:
-    def test_random_state_is_left_alone(self, planted):
-        before = torch.random.get_rng_state()
-        x = torch.from_numpy(planted.source.vectors)
-        Trainer(x, x, torch.arange(40).repeat(2, 1).T, options(iterations=1, closed_iterations=1), Run()).train()
-        assert torch.equal(before, torch.random.get_rng_state())
+def test_random_state_is_left_alone(planted):
+    before = torch.random.get_rng_state()
+    x = torch.from_numpy(planted.source.vectors)
+    pairs = torch.arange(40).repeat(2, 1).T
+    make_method("lnmap", None, SMALL | {"iterations": 1, "closed_iterations": 1}).fit(x, x, pairs, Run())
+    assert torch.equal(before, torch.random.get_rng_state())

@@ -11,7 +11,6 @@ from lnmap.lexicon import Lexicon
 from lnmap.methods.base import Method
 from lnmap.methods.procrustes import Procrustes, rotated, rotation
 from lnmap.normalize import Normalizer
-from lnmap.pipeline.align import seed_pairs
 from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Silent
 
@@ -113,7 +112,22 @@ def test_a_method_without_supervision_needs_none(problem):
     class Unaided(Procrustes):
         supervision = "none"
 
-    assert not len(seed_pairs(None, None, problem.source, problem.target, Unaided()))
+        def fit(self, source, target, pairs, run):
+            assert not len(pairs)
+            return super().fit(source, target, torch.arange(50).repeat(2, 1).T, run)
+
+    assert not len(lnmap.align(problem.source, problem.target, method=Unaided(), device="cpu").pairs)
+
+
+def test_the_chosen_seed_is_reported_before_training(problem):
+    class Watched(Procrustes):
+        def fit(self, *arguments):
+            assert [len(pairs) for pairs in reported] == [30]
+            return super().fit(*arguments)
+
+    reported = []
+    model = align(problem, method=Watched(), take="30-unique", on_seed=reported.append)
+    assert reported == [model.pairs]
 
 
 def test_info(problem):

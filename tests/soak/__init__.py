@@ -1,5 +1,5 @@
-"""The fault harness: what `make soak` does to lnmap, and what it counts.
+"""The fault harness: kill, starve, fuzz and overload lnmap, and count what goes wrong.
 
-Every scenario is one function `(room, budget) -> Figures`. The tests run a few attempts of each, the soak as many as
-an hour holds; both call the same functions.
+A scenario is a function `(lab, budget) -> Figures`. `test_soak.py` runs a few attempts of each, `make soak`
+(`python -m tests.soak`) as many as an hour allows.
 """

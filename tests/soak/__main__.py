@@ -1,9 +1,9 @@
-"""The soak: run every scenario for its share of the time and write the table of figures.
+"""Run every scenario for its share of the time, and write the table of figures.
 
     python -m tests.soak --minutes 60 --out docs/reliability.md
 
-What is finished is kept in the file --state; a soak that was interrupted goes on from there when the commit is the
-same. The exit code is 1 when anything failed.
+The figures of finished scenarios are kept in the file --state, from which an interrupted soak of the same commit
+continues. The exit code is 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import platform
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +40,17 @@ def _commit() -> str:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0, help="time for everything together")
-    parser.add_argument("--out", type=Path, help="page whose table is replaced; without it the table is printed only")
-    parser.add_argument("--state", type=Path, default=ROOT / "build" / "soak.json", help="finished scenarios")
-    parser.add_argument("--fresh", action="store_true", help="forget what an interrupted soak has done")
-    parser.add_argument("--few", action="store_true", help="only a few attempts of each: a look, not a soak")
-    parser.add_argument("--only", metavar="TEXT", help="only scenarios whose group or name holds this text")
-    parser.add_argument("--again", nargs="+", metavar="TEXT", help="run these again, keep the figures of all others")
-    parser.add_argument("--seed", type=int, default=0, help="another seed draws other moments and other bytes")
+    parser.add_argument("--out", type=Path, help="page whose table is replaced; by default it is only printed")
+    parser.add_argument("--state", type=Path, default=ROOT / "build" / "soak.json", help="finished figures")
+    parser.add_argument("--fresh", action="store_true", help="start over instead of continuing")
+    parser.add_argument("--few", action="store_true", help="make only a few attempts of each")
+    parser.add_argument("--only", metavar="TEXT", help="only scenarios whose name contains this text")
+    parser.add_argument("--again", nargs="+", metavar="TEXT", help="run these again and keep the figures of all others")
+    parser.add_argument("--seed", type=int, default=0, help="of the random moments and bytes")
     return parser.parse_args()
 
 
 def main() -> int:
-    """Run what is left and write the table."""
     given = _arguments()
     how = {"commit": _commit(), "minutes": given.minutes, "few": given.few, "seed": given.seed}
     state = _load(given.state, None if given.again else how) if not given.fresh else {"how": how, "done": {}}
@@ -61,7 +61,7 @@ def main() -> int:
     began = time.monotonic()
     for key, figures in run_lanes(left, Plan(given.minutes, given.few, given.seed)) if left else ():
         date = time.strftime("%Y-%m-%d", time.gmtime())
-        state["done"][key] = {**figures.to_dict(), "date": date, "commit": how["commit"]}
+        state["done"][key] = {**asdict(figures), "date": date, "commit": how["commit"]}
         write_json(given.state, state)
         _say(f"{(time.monotonic() - began) / 60:4.1f} min | " + " | ".join(figures.row(key)))
         for failure in figures.failures:
@@ -76,7 +76,7 @@ def main() -> int:
 
 
 def _load(path: Path, how: dict[str, Any] | None) -> dict[str, Any]:
-    """Give what is finished, if it was made in the same way; without `how`, in whatever way."""
+    """Return the figures of finished scenarios if they were made in the same way, or in any way if `how` is None."""
     try:
         state: dict[str, Any] = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -87,14 +87,14 @@ def _load(path: Path, how: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def table(state: dict[str, Any]) -> str:
-    """Write the figures of a state as Markdown, with when and on what they were counted."""
+    """Return the figures as Markdown, with the date, the commit and the machine."""
     how, found = state["how"], state["done"]
     done = {key: dict(found[key]) for one in SCENARIOS if (key := one.key) in found}
     dates = sorted(one.pop("date", "") for one in done.values())
     commits = {key: one.pop("commit", how["commit"]) for key, one in done.items()}
     kind = f"A soak of {how['minutes']:g} minutes"
     if how["few"]:
-        kind = "A short look (a few attempts of each), not a soak"
+        kind = "A few attempts of each, not a soak"
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
     lines = f"{kind}: {dates[-1]}, commit {how['commit']}, seed {how['seed']}, {machine}, "
     lines += f"{state.get('minutes_taken', 0):.0f} minutes in all.\n\n"
@@ -107,7 +107,7 @@ def table(state: dict[str, Any]) -> str:
 
 
 def _replace(path: Path, page: str) -> None:
-    """Put the table between its marks; the rest of the page stays as it is."""
+    """Replace the table between its marks in a page."""
     text = path.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, mark, after = rest.partition(END)

@@ -1,18 +1,17 @@
-"""API: requests made from the server's own OpenAPI description by schemathesis (group `soak`)."""
+"""Requests that schemathesis makes from the server's OpenAPI description (dependency group `soak`)."""
 
 from __future__ import annotations
 
 import importlib.util
-import shutil
 from typing import Any
 
 from tests.soak.figures import Budget, Figures
+from tests.soak.lab import Lab
 from tests.soak.network import server
-from tests.soak.room import Room
 
 
-def described(room: Room, budget: Budget) -> Figures:
-    """Every operation of the API: no status of 500, no answer that its description does not allow."""
+def described(lab: Lab, budget: Budget) -> Figures:
+    """Try every operation of the API: no status 500, no answer that the description does not allow."""
     if importlib.util.find_spec("schemathesis") is None:
         return Figures(skipped="the package schemathesis is not installed (dependency group soak)")
     import schemathesis
@@ -20,10 +19,8 @@ def described(room: Room, budget: Budget) -> Figures:
     from schemathesis.core.failures import Failure, FailureGroup
 
     figures = Figures()
-    folder = room.folder / "described" / "model"
-    if not folder.exists():
-        shutil.copytree(room.model, folder)
-    with server(room, folder) as (_, host, port):
+    with server(lab, lab.copy_of_model("described")) as served:
+        host, port = served.address
         schema = schemathesis.openapi.from_url(f"http://{host}:{port}/api/openapi.json")
         operations = [found.ok() for found in schema.get_all_operations()]
         each = max(1, budget.attempts // len(operations))
@@ -50,12 +47,8 @@ def described(room: Room, budget: Budget) -> Figures:
                     try:
                         case.validate_response(answer)
                     except (Failure, FailureGroup) as error:
-                        raise AssertionError(f"{case.operation.label}: {_told(error)}") from error
+                        parts = getattr(error, "exceptions", (error,))
+                        raise AssertionError(f"{case.operation.label}: {'; '.join(map(str, parts))}") from error
 
             attack()
     return figures
-
-
-def _told(error: Any) -> str:
-    parts = getattr(error, "exceptions", (error,))
-    return "; ".join(str(part) for part in parts)

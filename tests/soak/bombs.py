@@ -1,4 +1,4 @@
-"""Bombs: files that are small to send and large to open, and archives that lead out of their folder."""
+"""Bombs: small files that are large once opened, and archives with paths out of their folder."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from random import Random
 from typing import IO, Any
 
-from tests.soak.figures import Budget, Figures
-from tests.soak.room import Room
+from tests.soak.figures import Budget, Figures, repeated
+from tests.soak.lab import Lab
 from tests.soak.targets import fasttext
 
 HANG_S = 10.0
@@ -26,7 +27,7 @@ _OPENERS: dict[str, Callable[..., Any]] = {"gzip": gzip.open, "bzip2": bz2.open,
 
 
 def _packed(kind: str, head: bytes, unit: bytes, megabytes: int) -> Callable[[Path], None]:
-    """Write a packed file of one thing over and over."""
+    """Make a packed file that repeats one unit."""
 
     def make(path: Path) -> None:
         with _OPENERS[kind](path, "wb") as file:
@@ -45,7 +46,7 @@ def _bytes(data: bytes) -> Callable[[Path], None]:
 
 
 def _sparse(head: bytes, size: int) -> Callable[[Path], None]:
-    """Write a file whose zeros take no room."""
+    """Make a file whose zeros take no space on the disk."""
 
     def make(path: Path) -> None:
         with path.open("wb") as file:
@@ -62,7 +63,6 @@ def _zip_bomb(path: Path) -> None:
 
 
 def _nested(path: Path) -> None:
-    """Pack a zip in a zip, thirty deep."""
     data = b"a 1 2\n"
     for _ in range(30):
         buffer = io.BytesIO()
@@ -79,7 +79,7 @@ def _many_members(path: Path) -> None:
 
 
 def _laughs() -> bytes:
-    """Let each of ten lists hold nine of the one before."""
+    """Return ten YAML lists, each of which holds the one before nine times."""
     lists = [b"a: &a [x,x,x,x,x,x,x,x,x]\n"]
     for letter in range(97, 107):
         lists.append(b"%c: &%c [%s]\n" % (letter + 1, letter + 1, b",".join([b"*%c" % letter] * 9)))
@@ -90,7 +90,7 @@ _LIES = b"1000000000000 300\nthe " + b"0.5 " * 300 + b"\n"
 _BINARY_LIES = b"1000000000000 300\nthe " + bytes(1200) + b"\n"
 _MANY = fasttext().replace(b"\3\0\0\0\3", b"\xff\xff\xff\x7f\xff")
 _WIDE = b"1000 99999\nthe " + b"1 " * 20 + b"\n"
-# name: who reads it (see `open_file`), how it is made
+# name: its reader (see `open_file`), and how it is made
 FILES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "gzip of one line": ("vectors", _packed("gzip", b"", b"a", 200)),
     "gzip of the same word": ("vectors", _packed("gzip", b"", b"a 1 2\n", 60)),
@@ -139,14 +139,14 @@ def _zip_named(path: Path, name: str, attributes: int = 0) -> None:
 
 
 def _zip_large(path: Path) -> None:
-    """Write an archive that unpacks to more than `open_file` allows."""
+    """Make an archive that unpacks to more than `open_file` allows."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.vec", "w") as file:
         for _ in range(150):
             file.write(bytes(_PIECE))
 
 
 def open_file(reader: str, path: str) -> str:
-    """Read a bomb as a user would; in a process of its own."""
+    """Read a bomb; called in a process of its own."""
     from tests.soak import targets
 
     from lnmap.errors import LnmapError
@@ -170,24 +170,20 @@ def open_file(reader: str, path: str) -> str:
     return "read"
 
 
-def bombs(room: Room, budget: Budget) -> Figures:
-    """Every bomb, read in a process of its own."""
-    figures, names = Figures(), list(FILES)
-    while budget.more(figures, len(names)):
-        name = names[figures.attempts % len(names)]
-        reader, make = FILES[name]
-        path = room.fresh()
+def bombs(lab: Lab, budget: Budget) -> Figures:
+    """Read every bomb once."""
+    figures = Figures()
+    for name, (reader, make) in FILES.items():
+        path = lab.fresh()
         make(path)
         with figures.attempt():
-            _defuse(room, figures, name, reader, path)
+            _defuse(lab, figures, name, reader, path)
         path.unlink()
-        if figures.attempts >= len(names):
-            break
     return figures
 
 
-def _defuse(room: Room, figures: Figures, name: str, reader: str, path: Path) -> None:
-    ended = room.launcher.call("tests.soak.bombs:open_file", reader, str(path), limit_s=120)
+def _defuse(lab: Lab, figures: Figures, name: str, reader: str, path: Path) -> None:
+    ended = lab.launcher.call("tests.soak.bombs:open_file", reader, str(path), limit_s=120)
     held = 2 * path.stat().st_blocks * 512 / 2**20 + MEMORY_MB
     figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
     figures.count("most processor time, s", round(ended.cpu_s, 2))
@@ -198,13 +194,13 @@ def _defuse(room: Room, figures: Figures, name: str, reader: str, path: Path) ->
     if ended.cpu_s > HANG_S:
         raise AssertionError(f"{name}: {ended.cpu_s:.0f} s of processor time")
     if {entry.name for entry in path.parent.iterdir()} - {path.name, "model"}:
-        raise AssertionError(f"{name}: something lies outside its folder")
+        raise AssertionError(f"{name}: a file was written outside its folder")
     figures.count("read" if ended.out.strip() == '"read"' else "refused")
 
 
 @contextmanager
 def _pipe(path: Path, write: Callable[[IO[bytes]], None]) -> Iterator[None]:
-    """Feed a named pipe from a thread; the reader may go away at any time."""
+    """Feed a named pipe from a thread; the reader may close it at any time."""
     os.mkfifo(path)
 
     def feed() -> None:
@@ -226,25 +222,22 @@ def _endless(file: IO[bytes]) -> None:
     file.write(b" 1 2\nc 3 4\n")
 
 
-def long_line(room: Room, budget: Budget) -> Figures:
-    """A line of 1 GB that comes through a pipe; the words around it are read."""
-    figures = Figures()
-    while budget.more(figures):
-        with figures.attempt():
-            path = room.fresh()
-            with _pipe(path, _endless):
-                ended = room.launcher.call("tests.soak.bombs:read_pipe", str(path), limit_s=120)
-            figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
-            if ended.out.strip() != '["a", "c"]':
-                raise AssertionError(f"{ended.out} {ended.err[-200:]}")
-            if ended.grown_mb > MEMORY_MB:
-                raise AssertionError(f"{ended.grown_mb:.0f} MB of memory")
-            figures.count("most processor time, s", round(ended.cpu_s, 2))
-    return figures
+@repeated
+def long_line(lab: Lab, rng: Random, figures: Figures) -> None:
+    """A line of 1 GB comes through a pipe; the words around it are read."""
+    path = lab.fresh()
+    with _pipe(path, _endless):
+        ended = lab.launcher.call("tests.soak.bombs:read_pipe", str(path), limit_s=120)
+    figures.worst_mb = max(figures.worst_mb, ended.grown_mb)
+    if ended.out.strip() != '["a", "c"]':
+        raise AssertionError(f"{ended.out} {ended.err[-200:]}")
+    if ended.grown_mb > MEMORY_MB:
+        raise AssertionError(f"{ended.grown_mb:.0f} MB of memory")
+    figures.count("most processor time, s", round(ended.cpu_s, 2))
 
 
 def read_pipe(path: str) -> list[str]:
-    """Read words from a pipe."""
+    """Read words from a pipe; called in a process of its own."""
     from lnmap.io import read
 
     return list(read(path, cache=False).words)

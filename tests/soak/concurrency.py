@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import shutil
-import threading
+import json
+import random
 import time
 
-from tests.soak.figures import Budget, Figures
-from tests.soak.network import marking, server
-from tests.soak.room import Room, model_bits
-
-from lnmap.serve.marks import Marks
+from tests.soak.figures import Budget, Figures, repeated
+from tests.soak.lab import Lab, model_bits
+from tests.soak.network import Markers, server
 
 _ROWS = 60_000  # enough for the file to be kept in the cache
 
 
-def two_aligns(room: Room, budget: Budget) -> Figures:
-    """Two `align` runs into one folder: one wins or is refused, never a mixture."""
-    figures, data = Figures(), room.data
-    files = ["align", data / "en", data / "fr", "--pairs", data / "en-fr.train.txt", "--device", "cpu"]
-    runs = [[*files, "--method", method] for method in ("procrustes", "artetxe2018aaai")]
-    alone = []
+def two_aligns(lab: Lab, budget: Budget) -> Figures:
+    """Two `align` runs into one folder: each wins or is refused, and the model is never a mixture."""
+    figures, alone = Figures(), []
+    runs = [lab.align_argv(method) for method in ("procrustes", "artetxe2018aaai")]
     for argv in runs:
-        out = room.fresh()
-        room.launcher.run([*argv, "--out", out])
+        out = lab.fresh()
+        lab.launcher.run([*argv, "--out", out])
         alone.append(model_bits(out))
     while budget.more(figures):
         with figures.attempt():
-            out = room.fresh()
+            out = lab.fresh()
             children = []
             for argv in runs:
-                children.append(room.launcher.start([*argv, "--out", out]))
+                children.append(lab.launcher.start([*argv, "--out", out]))
                 time.sleep(budget.rng.uniform(0, 0.03))
-            ended = [room.launcher.finish(child) for child in children]
+            ended = [lab.launcher.finish(child) for child in children]
             bad = [end for end in ended if end.code and "is being written by another run" not in end.err]
             if bad or all(end.code for end in ended):
                 raise AssertionError(f"{(bad or ended)[0].err[-300:]}")
@@ -42,59 +38,39 @@ def two_aligns(room: Room, budget: Budget) -> Figures:
     return figures
 
 
-def read_words(path: str) -> list[object]:
-    """Read a file through the cache."""
+def read_words(path: str, cache: bool = True) -> list[object]:
+    """Read a file; called in a process of its own."""
     from lnmap.io import read
 
-    found = read(path)
+    found = read(path, cache=cache)
     return [len(found), found.fingerprint]
 
 
-def one_cache(room: Room, budget: Budget) -> Figures:
-    """Two runs that fill the same cache: both succeed, one entry is left."""
-    figures = Figures()
-    path = room.folder / "large.vec"
-    path.write_text(f"{_ROWS} 3\n" + "".join(f"w{row} {row} {row / 7:.4f} 3\n" for row in range(_ROWS)))
-    expected = None
-    while budget.more(figures):
-        with figures.attempt():
-            cache = room.fresh()
-            env = {"LNMAP_CACHE": str(cache), "POLARS_MAX_THREADS": "1"}
-            read = "tests.soak.concurrency:read_words"
-            ended = [room.launcher.finish(c) for c in [room.launcher.start_call(read, path, env=env) for _ in "ab"]]
-            said = {end.out for end in ended}
-            expected = expected or min(said)
-            if said != {expected} or not expected:
-                raise AssertionError(f"they read {said}: {ended[0].err[-200:]}")
-            if len(list(cache.glob("**/entries/*"))) != 1:
-                raise AssertionError("the cache does not hold the file once")
-    path.unlink()
-    return figures
+@repeated
+def one_cache(lab: Lab, rng: random.Random, figures: Figures) -> None:
+    """Two runs fill the same cache: both succeed, and it holds one entry."""
+    path = lab.folder / "large.vec"
+    if not path.exists():
+        path.write_text(f"{_ROWS} 3\n" + "".join(f"w{row} {row} {row / 7:.4f} 3\n" for row in range(_ROWS)))
+    cache = lab.fresh()
+    env = {"LNMAP_CACHE": str(cache), "POLARS_MAX_THREADS": "1"}
+    children = [lab.launcher.start_call("tests.soak.concurrency:read_words", path, env=env) for _ in "ab"]
+    expected = read_words(str(path), cache=False)
+    for ended in [lab.launcher.finish(child) for child in children]:
+        if ended.code or json.loads(ended.out) != expected:
+            raise AssertionError(f"read {ended.out}, expected {expected}: {ended.err[-200:]}")
+    if len(list(cache.glob("**/entries/*"))) != 1:
+        raise AssertionError("the cache does not hold the file once")
 
 
-def two_servers(room: Room, budget: Budget) -> Figures:
+@repeated
+def two_servers(lab: Lab, rng: random.Random, figures: Figures) -> None:
     """Two servers and four clients on one model; one server is killed: no acknowledged mark is lost."""
-    figures = Figures()
-    while budget.more(figures):
-        with figures.attempt():
-            folder = room.fresh().parent / "model"
-            shutil.copytree(room.model, folder)
-            acknowledged: list[str] = []
-            with server(room, folder) as one, server(room, folder) as two:
-                where = [(str(one[1]), one[2]), (str(two[1]), two[2])]
-                threads = [
-                    threading.Thread(target=marking, args=(where[n % 2], f"c{n}", 40, acknowledged)) for n in range(4)
-                ]
-                for thread in threads:
-                    thread.start()
-                time.sleep(budget.rng.uniform(0.05, 0.3))
-                one[0].kill()
-                for thread in threads:
-                    thread.join()
-            found = {source for source, _ in Marks(folder).latest()[0]}
-            if lost := set(acknowledged) - found:
-                raise AssertionError(f"{len(lost)} acknowledged marks are lost")
-            if not {"c1-39", "c3-39"} <= found:
-                raise AssertionError("the server that went on did not take all marks")
-            figures.count("marks acknowledged", len(acknowledged))
-    return figures
+    folder, clients = lab.copy_of_model("shared"), Markers(most=40)
+    with server(lab, folder) as one, server(lab, folder) as two:
+        for number in range(4):
+            clients.start((one, two)[number % 2].address, f"c{number}")
+        clients.kill(one.child, rng, 0.05, 0.3)
+    if not {"c1-39", "c3-39"} <= clients.check(folder):
+        raise AssertionError("the other server did not take all marks")
+    figures.count("marks acknowledged", len(clients.acknowledged))

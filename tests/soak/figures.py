@@ -1,27 +1,34 @@
-"""Figures: what a scenario counted, and how long it may go on."""
+"""Figures: what a scenario counts, and its budget of attempts and time."""
 
 from __future__ import annotations
 
+import functools
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.soak.lab import Lab
 
 COLUMNS = ("what is done", "attempts", "failures", "longest, s", "most memory, MB", "also counted")
 _KEPT_FAILURES = 20
+
+
+class Skip(Exception):  # noqa: N818
+    """An attempt cannot be made on this machine; the message says why."""
 
 
 @dataclass
 class Figures:
     """The result of a scenario.
 
-    :param attempts: how often something was tried.
-    :param failures: a line each; empty is what everybody hopes for.
+    :param failures: the first reasons, one line each.
     :param worst_s: the longest attempt.
     :param worst_mb: the most memory an attempt took; 0 where it was not measured.
-    :param also: other numbers, by name; `most ...` are maxima, the others sums.
+    :param also: other numbers by name; those named `most ...` are maxima, the others sums.
     :param skipped: why nothing was tried.
     """
 
@@ -34,45 +41,42 @@ class Figures:
     skipped: str = ""
 
     def fail(self, reason: str) -> None:
-        """Count a failure and keep the first reasons."""
         self.failed += 1
         if len(self.failures) < _KEPT_FAILURES:
             self.failures.append(" ".join(reason.split())[:400])
 
     def count(self, name: str, amount: float = 1) -> None:
-        """Add to one of the other numbers; `most ...` takes the larger one."""
+        """Add to one of the other numbers; `most ...` keeps the larger one."""
         before = self.also.get(name, 0)
         self.also[name] = max(before, amount) if name.startswith("most") else before + amount
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Count one attempt and its time; an error of any kind is a failure, and the next attempt is made."""
+        """Count one attempt and its time; an error of any kind is a failure."""
         self.attempts += 1
         began = time.perf_counter()
         try:
             yield
+        except Skip as reason:
+            self.skipped = str(reason)
         except Exception as error:
             self.fail(f"{type(error).__name__}: {error}")
         self.worst_s = max(self.worst_s, time.perf_counter() - began)
 
     def row(self, name: str) -> tuple[str, ...]:
-        """Give the cells of one line of the table."""
+        """Return the cells of one row of the table."""
         if self.skipped:
             return (name, "0", "", "", "", f"not run: {self.skipped}")
         also = ", ".join(f"{key}: {value:,.6g}" for key, value in self.also.items())
         memory = f"{self.worst_mb:,.0f}" if self.worst_mb else ""
         return (name, f"{self.attempts:,}", f"{self.failed:,}", f"{self.worst_s:.1f}", memory, also)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give what JSON can hold."""
-        return asdict(self)
-
 
 @dataclass
 class Budget:
     """How long a scenario goes on: until it has made its attempts, or its time is over.
 
-    At least one attempt is made, so that a slow machine does not make a scenario disappear.
+    At least one attempt is made, so that no scenario is lost on a slow machine.
     """
 
     attempts: int
@@ -84,17 +88,34 @@ class Budget:
         self._end = time.monotonic() + self.seconds
 
     def more(self, figures: Figures, least: int = 1) -> bool:
-        """Tell whether there is room for another attempt; `least` of them are made however long they take."""
-        if not figures.attempts:
-            return True
+        """Return whether another attempt is due; `least` of them are made however long they take."""
+        if figures.skipped or not figures.attempts:
+            return not figures.skipped
         return figures.attempts < self.attempts and (figures.attempts < least or time.monotonic() < self._end)
 
     def left_s(self) -> float:
-        """Seconds that are left."""
         return max(0.0, self._end - time.monotonic())
 
 
+Scenario = Callable[["Lab", Budget], Figures]
+
+
+def repeated(attempt: Callable[[Lab, random.Random, Figures], None]) -> Scenario:
+    """Make a scenario that repeats one attempt until its budget is used up."""
+
+    @functools.wraps(attempt)
+    def scenario(lab: Lab, budget: Budget) -> Figures:
+        figures = Figures()
+        lab.warm_up()
+        while budget.more(figures):
+            with figures.attempt():
+                attempt(lab, budget.rng, figures)
+        return figures
+
+    return scenario
+
+
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Write the table."""
+    """Return the table."""
     lines = [COLUMNS, ("---", "--:", "--:", "--:", "--:", "---"), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)

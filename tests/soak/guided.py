@@ -1,4 +1,4 @@
-"""Guided: coverage-guided fuzzing of every reader with atheris, in a process of its own (group `soak`)."""
+"""Coverage-guided fuzzing of every reader with atheris, in a process of its own (dependency group `soak`)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.soak.figures import Budget, Figures
 from tests.soak.launcher import ROOT
 from tests.soak.memory import keep_memory, memory_disk
 
-if TYPE_CHECKING:  # what imports lnmap must come after the instrumentation
-    from tests.soak.room import Room
+if TYPE_CHECKING:  # whatever imports lnmap must come after the instrumentation
+    from tests.soak.lab import Lab
 
 NAMES = ("text", "text in gzip", "word2vec binary", "fastText binary", "dictionary", "table in YAML")
 NAMES += ("model: alignment", "model: manifest", "results of reproduce", "journal of marks")
@@ -26,8 +26,8 @@ _HANG_S = 10
 _MEMORY_MB = 2048  # of the whole process: torch, instrumented code and corpus included
 
 
-def guided(room: Room, budget: Budget) -> Figures:
-    """Each reader in turn, each with its share of the time; `attempts` is the number of inputs a reader."""
+def guided(lab: Lab, budget: Budget) -> Figures:
+    """Fuzz each reader for its share of the time; `attempts` is the number of inputs per reader."""
     if importlib.util.find_spec("atheris") is None:
         return Figures(skipped="the package atheris is not installed (dependency group soak)")
     figures = Figures()
@@ -65,7 +65,7 @@ def _fuzz(name: str, figures: Figures, budget: Budget, seconds: float) -> None:
 
 
 def _main() -> None:
-    """Be the process that is fuzzed; it ends when libFuzzer says so."""
+    """Run as the fuzzed process, until libFuzzer ends it."""
     import atheris
 
     name, folder, *options = sys.argv[1:]

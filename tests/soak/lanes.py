@@ -1,7 +1,7 @@
-"""Lanes: groups of scenarios that run beside each other, each in a process with its own room and its own core.
+"""Lanes: groups of scenarios that run side by side, each in a process of its own.
 
-The load has a core to itself: with a neighbour of the idle class there, its slowest answers were far slower in the one
-trial made. The slowest readers take what the faults leave of the other cores; the faults help when they are done.
+The load has a core to itself, since anything else on that core makes its slowest answers far slower. The slowest
+readers get what the faults leave of the other cores; the faults' process helps with them when it is done.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.soak.figures import Budget, Figures
-from tests.soak.room import Room, room
+from tests.soak.lab import Lab, open_lab
 from tests.soak.scenarios import SCENARIOS, Scenario
 
 LOAD, READERS, FAULTS = LANES = ("load", "readers", "faults")
@@ -25,9 +25,9 @@ LOAD, READERS, FAULTS = LANES = ("load", "readers", "faults")
 
 @dataclass(frozen=True)
 class Plan:
-    """How long a soak takes, and what it draws.
+    """How long a soak takes, and its seed.
 
-    :param few: a few attempts of each instead.
+    :param few: make only a few attempts of each scenario.
     """
 
     minutes: float
@@ -36,7 +36,7 @@ class Plan:
 
 
 def run_lanes(keys: Sequence[str], plan: Plan) -> Iterator[tuple[str, Figures]]:
-    """Run scenarios by their keys; give each one's figures when it is done."""
+    """Run scenarios by their keys; yield the figures of each when it is done."""
     context = multiprocessing.get_context("spawn")
     done: Any = context.Queue()
     shared: Any = context.Queue()
@@ -66,39 +66,39 @@ def run_lanes(keys: Sequence[str], plan: Plan) -> Iterator[tuple[str, Figures]]:
 
 
 def _run_lane(lane: str, chosen: Mapping[str, Sequence[str]], plan: Plan, shared: Any, done: Any) -> None:
-    """Be the process of a lane. What a scenario does not need of its time goes to those after it."""
+    """Run as the process of a lane. Time that a scenario does not need goes to the later ones."""
     _settle_down(lane)
     end = time.monotonic() + 60 * plan.minutes
     by_key = {one.key: one for one in SCENARIOS}
     own = chosen[lane] if lane != READERS else ()
-    with room() as place:
+    with open_lab() as lab:
         for key in itertools.chain(own, _taken(shared) if lane != LOAD else ()):
             scenario, among = by_key[key], chosen[by_key[key].lane]
             later = sum(by_key[one].weight for one in among[among.index(key) :])
             seconds = max(1.0, (end - time.monotonic()) * scenario.weight / later)
             few = Budget(scenario.few, seed=plan.seed)
-            done.put((key, _run(scenario, place, few if plan.few else Budget(scenario.attempts, seconds, plan.seed))))
+            done.put((key, _run(scenario, lab, few if plan.few else Budget(scenario.attempts, seconds, plan.seed))))
 
 
 def _taken(shared: Any) -> Iterator[str]:
-    """Take scenarios that nobody else has taken."""
+    """Yield scenarios that no other lane has taken."""
     with suppress(queue.Empty):
         while True:
             yield shared.get(timeout=2.0)
 
 
 def _settle_down(lane: str) -> None:
-    """Take the lane's cores; the readers step back behind the faults."""
-    with suppress(OSError, AttributeError):  # not Linux, or not allowed: they share everything
+    """Choose the lane's cores; the readers get a lower priority than the faults."""
+    with suppress(OSError, AttributeError):  # not Linux, or not allowed: all share the cores
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, cores[:1] if lane == LOAD else cores[1:] or cores)
         if lane == READERS:
             os.nice(10)
 
 
-def _run(scenario: Scenario, place: Room, budget: Budget) -> Figures:
+def _run(scenario: Scenario, lab: Lab, budget: Budget) -> Figures:
     try:
-        return scenario.function(place, budget)
+        return scenario.function(lab, budget)
     except Exception as error:
         return _broken(f"{type(error).__name__}: {error}")
 

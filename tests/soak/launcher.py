@@ -1,7 +1,7 @@
-"""Launcher: real processes that cost milliseconds, so that a thousand of them can be killed.
+"""Launcher: real processes that start in milliseconds, so that thousands of them can be killed.
 
-A process imports lnmap once and forks a child for each command. A child has its own session, files for its output and
-limits of its own; what it does is what `lnmap ARGUMENTS` does from there on.
+A parent process imports lnmap once and forks a child for each command. A child has its own session, output files and
+limits; from there on it does what `lnmap ARGUMENTS` does.
 """
 
 from __future__ import annotations
@@ -23,16 +23,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-_PRELOADED = (
-    "torch",
-    "numpy",
-    "safetensors.torch",
-    "lnmap.cli",
-    "lnmap.pipeline.align",
-    "lnmap.model.folder",
-    "lnmap.experiments",
-)
-_PRELOADED += ("lnmap.datasets", "lnmap.experiments.report", "lnmap.serve.run", "lnmap.serve.models")
+_PRELOADED = ("torch", "numpy", "safetensors.torch", "lnmap.cli", "lnmap.pipeline", "lnmap.datasets")
+_PRELOADED += ("lnmap.experiments", "lnmap.experiments.report", "lnmap.serve.run", "lnmap.serve.models")
 _POLL_S = 0.002
 
 
@@ -41,8 +33,8 @@ class Ended:
     """How a child ended.
 
     :param code: its exit code, None where a signal ended it.
-    :param grown_mb: memory it took beyond what it was born with.
-    :param cpu_s: processor time; on a busy machine this says more than the clock.
+    :param grown_mb: memory it took beyond what a child starts with.
+    :param cpu_s: processor time, which a busy machine does not change.
     """
 
     code: int | None
@@ -55,39 +47,45 @@ class Ended:
 
     @property
     def clean(self) -> bool:
-        """Tell whether it ended by itself, with a code that the command line knows and without a traceback."""
+        """Whether it ended by itself, with an exit code of the command line and without a traceback."""
         return self.code in range(7) and "Traceback" not in self.err
+
+    def result(self, about: str) -> Any:
+        """Return what a called function has returned; raise if it failed."""
+        if self.code:
+            raise AssertionError(f"{about}: {(self.err.strip().splitlines() or [f'signal {self.signal}'])[-1]}")
+        return json.loads(self.out)
 
 
 @dataclass
 class Child:
-    """A child that runs."""
+    """A running child."""
 
     pid: int
     began: float
     folder: Path
 
     def output(self, name: str = "out") -> str:
-        """Read what it has said so far."""
+        """Return what it has printed so far."""
         return (self.folder / name).read_text(errors="replace")
 
     def kill(self, everyone: bool = True) -> None:
-        """Send SIGKILL, to it alone or to all that it has started."""
+        """Send SIGKILL, to its whole group or to it alone."""
         with suppress(ProcessLookupError):
             (os.killpg if everyone else os.kill)(self.pid, signal.SIGKILL)
 
 
 @dataclass
 class Launcher:
-    """The parent of all children; close it when done."""
+    """The parent of all children."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         paths = [str(ROOT), str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
         own = {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NO_COLOR": "1"}
-        own |= {"OMP_WAIT_POLICY": "PASSIVE", "POLARS_MAX_THREADS": "1"}  # threads that spin disturb everybody else
-        self._room = tempfile.TemporaryDirectory(prefix="lnmap-launcher-")
+        own |= {"OMP_WAIT_POLICY": "PASSIVE", "POLARS_MAX_THREADS": "1"}  # idle threads must not spin
+        self._folder = tempfile.TemporaryDirectory(prefix="lnmap-launcher-")
         self._count = 0
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.soak.launcher"],
@@ -122,7 +120,7 @@ class Launcher:
 
     def _start(self, order: dict[str, Any]) -> Child:
         self._count += 1
-        folder = Path(self._room.name, str(self._count))
+        folder = Path(self._folder.name, str(self._count))
         folder.mkdir()
         answer = self._ask({"do": "start", "folder": str(folder), **order})
         return Child(answer["pid"], time.monotonic(), folder)
@@ -157,27 +155,20 @@ class Launcher:
         return json.loads(line)
 
     def close(self) -> None:
-        """End the parent."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
-        self._room.cleanup()
-
-    def __enter__(self) -> Launcher:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        self._folder.cleanup()
 
 
 def nothing() -> None:
-    """Do nothing: what this child weighs, every child weighs."""
+    """Do nothing: the memory of this child is what every child starts with."""
 
 
 def _become(order: Mapping[str, Any]) -> int:
-    """Be the child."""
+    """Run as the child."""
     os.setsid()
     for number, (name, flags) in enumerate((("in", 0), ("out", 1), ("err", 1))):
         path = "/dev/null" if name == "in" else os.path.join(order["folder"], name)
@@ -239,9 +230,10 @@ def _await(pid: int, limit_s: float) -> dict[str, Any]:
 
 
 def _serve() -> None:
-    """Be the parent: fork and wait as told, a line of JSON each."""
+    """Run as the parent: fork and wait as ordered, one line of JSON per order."""
     for name in _PRELOADED:
-        importlib.import_module(name)
+        with suppress(ImportError):  # of an extra that is not installed
+            importlib.import_module(name)
     importlib.import_module("torch").set_num_threads(1)
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:

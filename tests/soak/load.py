@@ -1,4 +1,4 @@
-"""Load: a real server under steady requests, silent and vanishing clients, and a thousand open connections."""
+"""Load: steady requests to a real server, silent clients, clients that leave, a thousand open connections."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import resource
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -14,24 +13,25 @@ from urllib.parse import quote
 
 import numpy as np
 from tests.soak.figures import Budget, Figures
-from tests.soak.network import server
-from tests.soak.room import Room
+from tests.soak.lab import Lab
+from tests.soak.network import Address, server
+from tests.soak.processes import memory_mb
 
 from lnmap.embeddings import Embeddings
 from lnmap.serve.marks import Marks
 
-RATE = 100.0  # requests a second
-WORDS = 20_000  # a language
-_WARM_UP_S = 120.0  # at most; until every kind of request has been made and what is kept for later is kept
-_JUDGED_S = 60.0  # times and memory of less than this say nothing
+RATE = 100.0  # requests per second
+WORDS = 20_000  # per language
+_WARM_UP_S = 120.0  # at most; until every kind of request has been made and the caches are filled
+_JUDGED_S = 60.0  # shorter runs are not judged
 _MOST_MS, _MOST_GROWN_MB = 100.0, 32.0
-_MARKED = 2000  # pairs that are marked again and again
+_MARKED = 2000  # how many pairs the marks go round
 _CLIENTS = 8
 _TIMEOUT_S = 20.0
 
 
 class Client:
-    """One connection that is kept open."""
+    """A connection that is kept open."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host, self.port = host, port
@@ -39,7 +39,7 @@ class Client:
         self.writer: asyncio.StreamWriter | None = None
 
     async def ask(self, method: str, path: str, body: Any = None) -> int:
-        """Send a request, read the whole answer, give its status."""
+        """Send a request, read the whole answer and return its status."""
         if self.writer is None or self.reader is None:
             self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
         data = b"" if body is None else json.dumps(body).encode()
@@ -55,13 +55,12 @@ class Client:
         return status
 
     def close(self) -> None:
-        """Hang up."""
         if self.writer is not None:
             self.writer.close()
 
 
 def _request(rng: random.Random, words: list[str], number: int) -> tuple[str, str, Any, int]:
-    """Choose a request as a page makes them, and the status that it must have."""
+    """Draw a request like those of the page; return method, path, body and the right status."""
     base, word = "/api/models/model", quote(rng.choice(words))
     kind = rng.random()
     if kind < 0.10:
@@ -81,16 +80,8 @@ def _request(rng: random.Random, words: list[str], number: int) -> tuple[str, st
     )
 
 
-def _memory_mb(pid: int) -> float:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
-
-
-async def _steady(figures: Figures, address: tuple[str, int], words: list[str], seconds: float, seed: int) -> list[str]:
-    """Send requests at a steady rate; one that has to wait for a free connection counts its waiting as well."""
+async def _steady(figures: Figures, address: Address, words: list[str], seconds: float, seed: int) -> list[str]:
+    """Send requests at a steady rate and return the acknowledged marks; waiting for a free connection counts."""
     rng, queue, times, marked = random.Random(seed), asyncio.Queue[Any](), [], []
 
     async def work() -> None:
@@ -123,19 +114,19 @@ async def _steady(figures: Figures, address: tuple[str, int], words: list[str], 
     await asyncio.gather(*workers)
     times.sort()
     figures.worst_s = times[-1]
-    figures.count("requests a second", round(len(times) / (time.monotonic() - began), 1))
+    figures.count("requests per second", round(len(times) / (time.monotonic() - began), 1))
     figures.count("most ms of 50 %", round(1000 * times[len(times) // 2], 1))
     figures.count("most ms of 99 %", round(1000 * times[int(len(times) * 0.99)], 1))
     return marked
 
 
-def _served(room: Room, words: int) -> tuple[Path, list[str]]:
-    """Give a model to serve: the bundled pair's first words, and beyond its end its words with a little noise."""
+def _served(lab: Lab, words: int) -> tuple[Path, list[str]]:
+    """Make a model of so many words: those of the bundled pair, then the same once more with a little noise."""
     import lnmap
     from lnmap.datasets import bundled_pair
 
     pair = bundled_pair()
-    folder = room.folder / f"served-{words}" / "model"
+    folder = lab.folder / f"served-{words}" / "model"
     if not folder.exists():
         sides = [_as_many(side, words) for side in (pair.source, pair.target)]
         lnmap.align(*sides, pair.train, method="procrustes", device="cpu", out=folder)
@@ -151,19 +142,18 @@ def _as_many(side: Embeddings, words: int) -> Embeddings:
     return Embeddings.from_arrays([*side.words, *(f"{word}·2" for word in side.words[:more])], vectors)
 
 
-def steady(room: Room, budget: Budget, words: int = WORDS) -> Figures:
-    """100 requests a second: queries, marks and batches; `attempts` is the number of seconds."""
+def steady(lab: Lab, budget: Budget, words: int = WORDS) -> Figures:
+    """Send 100 requests per second: queries, marks and batches; `attempts` is the number of seconds."""
     figures = Figures()
-    folder, vocabulary = _served(room, words)
+    folder, vocabulary = _served(lab, words)
     seconds = max(2.0, min(float(budget.attempts), budget.seconds))
-    with server(room, folder) as (child, host, port):
-        _settle(host, port)
-        warm_up = asyncio.run(
-            _steady(Figures(), (host, port), vocabulary, max(2.0, min(_WARM_UP_S, seconds / 10)), budget.seed + 1)
-        )
-        before = _memory_mb(child.pid)
-        marked = asyncio.run(_steady(figures, (host, port), vocabulary, seconds, budget.seed))
-        after = _memory_mb(child.pid)
+    warm_up_s = max(2.0, min(_WARM_UP_S, seconds / 10))
+    with server(lab, folder) as (child, address):
+        _settle(*address)
+        warm_up = asyncio.run(_steady(Figures(), address, vocabulary, warm_up_s, budget.seed + 1))
+        before = memory_mb(child.pid)
+        marked = asyncio.run(_steady(figures, address, vocabulary, seconds, budget.seed))
+        after = memory_mb(child.pid)
     figures.worst_mb = after
     figures.count("MB grown", round(after - before, 1))
     journal = Marks(folder)
@@ -176,7 +166,6 @@ def steady(room: Room, budget: Budget, words: int = WORDS) -> Figures:
 
 
 def _judge(figures: Figures, grown_mb: float) -> None:
-    """Fail what was too slow or has grown."""
     if figures.also["most ms of 99 %"] > _MOST_MS:
         figures.fail(f"99 % of the answers took up to {figures.also['most ms of 99 %']} ms")
     if grown_mb > _MOST_GROWN_MB:
@@ -184,7 +173,7 @@ def _judge(figures: Figures, grown_mb: float) -> None:
 
 
 def _settle(host: str, port: int) -> None:
-    """Wait until the server has filled its lexicon in the background."""
+    """Wait until the server has filled its lexicon."""
 
     async def ask() -> bool:
         reader, writer = await asyncio.open_connection(host, port)
@@ -198,8 +187,8 @@ def _settle(host: str, port: int) -> None:
         time.sleep(0.2)
 
 
-async def _crowd(figures: Figures, address: tuple[str, int], connections: int) -> None:
-    """Open silent, slow and vanishing connections, and ask beside them."""
+async def _crowd(figures: Figures, address: Address, connections: int) -> None:
+    """Open silent, slow and vanishing connections, and send requests beside them."""
     halves = [
         b"",
         b"GET /api/models HTTP/1.1\r\nHost: 127.",
@@ -210,7 +199,7 @@ async def _crowd(figures: Figures, address: tuple[str, int], connections: int) -
         _, writer = await asyncio.open_connection(*address)
         writer.write(halves[number % 3])
         crowd.append(writer)
-    for _ in range(50):  # those who ask and leave before the answer
+    for _ in range(50):  # clients that leave before the answer
         _, writer = await asyncio.open_connection(*address)
         writer.write(b"GET /api/models/model/lexicon?limit=50 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         writer.close()
@@ -228,17 +217,14 @@ async def _crowd(figures: Figures, address: tuple[str, int], connections: int) -
     figures.worst_s = max(figures.worst_s, worst)
 
 
-def crowd(room: Room, budget: Budget, connections: int = 1000) -> Figures:
-    """1 000 open connections, slow clients and clients that leave; others are answered."""
+def crowd(lab: Lab, budget: Budget, connections: int = 1000) -> Figures:
+    """1 000 open connections, slow clients and clients that leave: other clients are still answered."""
     figures = Figures()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most[1], 4096), most[1]))
-    folder = room.folder / "crowded" / "model"
-    if not folder.exists():
-        shutil.copytree(room.model, folder)
-    with server(room, folder) as (child, host, port):
+    with server(lab, lab.copy_of_model("crowded")) as (child, address):
         while budget.more(figures):
-            asyncio.run(_crowd(figures, (host, port), connections))
-        figures.worst_mb = _memory_mb(child.pid)
+            asyncio.run(_crowd(figures, address, connections))
+        figures.worst_mb = memory_mb(child.pid)
     figures.count("most open connections", connections)
     return figures

@@ -1,8 +1,9 @@
-"""Kills of what talks to the network: `data get` from a real server, and marks in `lnmap serve`."""
+"""Kills of what talks to the network: `data get` from a real server, and `serve` while words are marked."""
 
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import threading
 import time
@@ -10,19 +11,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
 from tests.datasets.server import Site, serving
 from tests.soak.figures import Budget, Figures
+from tests.soak.lab import Lab, contents
 from tests.soak.launcher import Child
-from tests.soak.room import Room, contents
 
 from lnmap.serve.marks import Marks
 
 _HOST = "/dl.fbaipublicfiles.com"
 _BIG = f"{_HOST}/fasttext/vectors-wiki/wiki.fi.vec"
+Address = tuple[str, int]
 
 
 def _put_benchmark(site: Site) -> None:
@@ -35,58 +37,65 @@ def _put_benchmark(site: Site) -> None:
     site.put(_BIG, vectors, slow_s=0.01)
 
 
-def data_get(room: Room, budget: Budget) -> Figures:
-    """`data get`, continued where it was."""
+def data_get(lab: Lab, budget: Budget) -> Figures:
+    """`data get` is killed and run again: it continues at the next byte."""
     figures = Figures()
     with serving() as site:
         _put_benchmark(site)
         argv = ["data", "get", "muse", "--pairs", "en-fi"]
-        whole = room.launcher.run(argv, env={"LNMAP_DATA": str(room.fresh()), "LNMAP_DATA_MIRROR": site.address})
+        whole = lab.launcher.run(argv, env={"LNMAP_DATA": str(lab.fresh()), "LNMAP_DATA_MIRROR": site.address})
         while budget.more(figures):
             with figures.attempt():
                 moment = budget.rng.uniform(0, 1.02 * whole.seconds)
-                _kill_download(room, site, argv, moment, figures)
+                _kill_download(lab, site, argv, moment, figures)
     return figures
 
 
-def _kill_download(room: Room, site: Site, argv: list[str], moment: float, figures: Figures) -> None:
-    out = room.fresh()
+def _kill_download(lab: Lab, site: Site, argv: list[str], moment: float, figures: Figures) -> None:
+    out = lab.fresh()
     env = {"LNMAP_DATA": str(out), "LNMAP_DATA_MIRROR": site.address}
-    first = room.launcher.run(argv, kill_after=moment, env=env)
+    first = lab.launcher.run(argv, kill_after=moment, env=env)
     figures.count("killed", first.signal is not None)
-    whole = {path.name: path.stat().st_mtime_ns for path in out.rglob("*.vec")}
+    whole = {path.name for path in out.rglob("*.vec")}
     part = out / "muse/vectors/wiki.fi.vec.part"
     kept = part.stat().st_size if part.exists() else 0
     site.log.clear()
-    second = room.launcher.run(argv, env=env)
+    second = lab.launcher.run(argv, env=env)
     if second.code:
         raise AssertionError(f"killed after {moment:.3f} s, then: {second.err[-300:]}")
-    for language in ("en", "fi"):
-        path = f"{_HOST}/fasttext/vectors-wiki/wiki.{language}.vec"
-        if (out / f"muse/vectors/wiki.{language}.vec").read_bytes() != site.pages[path].data:
-            raise AssertionError(f"killed after {moment:.3f} s: wiki.{language}.vec is not what the server has")
-        if f"wiki.{language}.vec" in whole and site.gets(path):
-            raise AssertionError(f"killed after {moment:.3f} s: wiki.{language}.vec was whole and was fetched again")
+    for name in ("wiki.en.vec", "wiki.fi.vec"):
+        path = f"{_HOST}/fasttext/vectors-wiki/{name}"
+        if (out / "muse/vectors" / name).read_bytes() != site.pages[path].data:
+            raise AssertionError(f"killed after {moment:.3f} s: {name} is not what the server has")
+        if name in whole and site.gets(path):
+            raise AssertionError(f"killed after {moment:.3f} s: {name} was whole and was fetched again")
     if 0 < kept < len(site.pages[_BIG].data):
         figures.count("continued")
         if site.gets(_BIG) != [f"bytes={kept}-"]:
-            raise AssertionError(f"{kept} bytes were there, but asked for was {site.gets(_BIG)}")
+            raise AssertionError(f"{kept} bytes were there, but {site.gets(_BIG)} was requested")
+
+
+class Served(NamedTuple):
+    """A running server."""
+
+    child: Child
+    address: Address
 
 
 @contextmanager
-def server(room: Room, model: Path) -> Iterator[tuple[Child, str, int]]:
-    """Run `lnmap serve` on a free port of this machine: the process, its host and its port."""
-    child = room.launcher.start(["serve", model, "--port", 0, "--json"])
+def server(lab: Lab, model: Path) -> Iterator[Served]:
+    """Run `lnmap serve` on a free port of this machine."""
+    child = lab.launcher.start(["serve", model, "--port", 0, "--json"])
     try:
-        yield (child, *_address(child))
+        yield Served(child, _address(child))
     finally:
         child.kill()
-        room.launcher.finish(child)
+        lab.launcher.finish(child)
 
 
-def _address(child: Child) -> tuple[str, int]:
+def _address(child: Child) -> Address:
     end = time.monotonic() + 60
-    while time.monotonic() < end:
+    while time.monotonic() < end and "error: " not in child.output("err"):
         try:
             parts = urlsplit(json.loads(child.output())["url"])
             return parts.hostname or "", parts.port or 0
@@ -96,55 +105,66 @@ def _address(child: Child) -> tuple[str, int]:
 
 
 def post(connection: HTTPConnection, path: str, body: Any) -> int:
-    """Send JSON and give the status."""
+    """Send JSON and return the status."""
     connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
     with connection.getresponse() as answer:
         answer.read()
         return answer.status
 
 
-def marking(address: tuple[str, int], name: str, most: int, acknowledged: list[str]) -> None:
-    """Mark pairs until the server is gone; note down what it acknowledged."""
-    connection = HTTPConnection(*address, timeout=20)
-    try:
-        for number in range(most):
-            body = {"source": f"{name}-{number}", "target": "x", "mark": "added"}
-            if post(connection, "/api/models/model/marks", body) == 201:
-                acknowledged.append(body["source"])
-    except (OSError, HTTPException):
-        return
-    finally:
-        connection.close()
+class Markers:
+    """Clients that mark words, each in a thread, until their server is gone."""
+
+    def __init__(self, most: int = 10**6) -> None:
+        self.most, self.acknowledged, self._threads = most, list[str](), list[threading.Thread]()
+
+    def start(self, address: Address, name: str) -> None:
+        self._threads.append(threading.Thread(target=self._mark, args=(address, name)))
+        self._threads[-1].start()
+
+    def _mark(self, address: Address, name: str) -> None:
+        connection = HTTPConnection(*address, timeout=20)
+        try:
+            for number in range(self.most):
+                body = {"source": f"{name}-{number}", "target": "x", "mark": "added"}
+                if post(connection, "/api/models/model/marks", body) == 201:
+                    self.acknowledged.append(body["source"])
+        except (OSError, HTTPException):
+            return
+        finally:
+            connection.close()
+
+    def kill(self, child: Child, rng: random.Random, least_s: float, most_s: float) -> None:
+        """Kill a server after some time, and wait for the clients."""
+        time.sleep(rng.uniform(least_s, most_s))
+        child.kill()
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
+
+    def check(self, model: Path) -> set[str]:
+        """Return the marked words; fail if an acknowledged one is missing."""
+        found = {source for source, _ in Marks(model).latest()[0]}
+        if lost := set(self.acknowledged) - found:
+            raise AssertionError(f"{len(lost)} acknowledged marks are lost, such as {min(lost)}")
+        return found
 
 
-def marks(room: Room, budget: Budget) -> Figures:
-    """A server that people mark words in; no acknowledged mark is lost."""
-    figures = Figures()
-    folder = room.folder / "marked" / "model"
-    shutil.copytree(room.model, folder)
+def marks(lab: Lab, budget: Budget) -> Figures:
+    """A server is killed while words are marked: no acknowledged mark is lost."""
+    figures, folder, clients = Figures(), lab.copy_of_model("marked"), Markers()
     model = contents(folder)
-    everything: list[str] = []
     while budget.more(figures):
         with figures.attempt():
-            name, acknowledged = f"m{figures.attempts}", everything
-            with server(room, folder) as (child, *address):
-                where = (str(address[0]), int(address[1]))
-                threads = [
-                    threading.Thread(target=marking, args=(where, name + who, 10**6, acknowledged)) for who in "ab"
-                ]
-                for thread in threads:
-                    thread.start()
-                time.sleep(budget.rng.uniform(0.02, 0.4))
-                child.kill()
+            with server(lab, folder) as served:
+                for who in "ab":
+                    clients.start(served.address, f"m{figures.attempts}{who}")
+                clients.kill(served.child, budget.rng, 0.02, 0.4)
                 figures.count("killed")
-                for thread in threads:
-                    thread.join()
-            found = {source for source, _ in Marks(folder).latest()[0]}
-            if lost := set(acknowledged) - found:
-                raise AssertionError(f"{len(lost)} acknowledged marks are lost, such as {min(lost)}")
+            clients.check(folder)
             after = contents(folder)
             if {key: after[key] for key in model} != model:
                 raise AssertionError("the model changed")
-    figures.also["marks acknowledged"] = len(everything)
+    figures.also["marks acknowledged"] = len(clients.acknowledged)
     shutil.rmtree(folder.parent)
     return figures

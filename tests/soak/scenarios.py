@@ -1,8 +1,7 @@
-"""Scenarios: all of them, in the order of the table, with their share of an hour."""
+"""All scenarios, in the order of the table, with their shares of the time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.soak import (
@@ -20,21 +19,18 @@ from tests.soak import (
     numbers,
     security,
 )
-from tests.soak.figures import Budget, Figures
-from tests.soak.room import Room
+from tests.soak.figures import Scenario as Function
 from tests.soak.targets import TARGETS
-
-Function = Callable[[Room, Budget], Figures]
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """One line of the table.
+    """One row of the table.
 
-    :param attempts: most attempts of a soak.
+    :param attempts: how many at most in a soak.
     :param weight: share of the soak's time.
-    :param few: attempts of a look that takes a few seconds.
-    :param lane: what it runs after; lanes run beside each other.
+    :param few: attempts with --few.
+    :param lane: the scenarios of a lane run one after the other, lanes side by side.
     """
 
     group: str
@@ -56,7 +52,7 @@ def _kill(name: str, function: Function, attempts: int, weight: float, few: int 
 
 
 def _reader(name: str) -> Scenario:
-    """Text vectors take most of the time by far: each input is read twice, by two libraries."""
+    # text vectors take most of the time by far: each input is read by two parsers
     slow = name.startswith("text")
     return Scenario("Fuzz", name, fuzz.fuzz(name), 100_000, 8 if slow else 1.2, 60, "readers" if slow else "faults")
 
@@ -70,11 +66,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     _kill("reproduce, local engine", kills.reproduce, 40, 3, 1),
     _kill("reproduce, Ray", cluster.reproduce_on_ray, 16, 7, 1),
     _kill("data get", network.data_get, 70, 2, 3),
-    _kill("serve, while people mark", network.marks, 160, 3, 3),
+    _kill("serve, while words are marked", network.marks, 160, 3, 3),
     Scenario("Disk", "full, while a command writes", disk.full, 120, 1, 6),
     Scenario("Disk", "read-only", disk.read_only, 30, 0.5, 6),
     Scenario("Disk", "largest file reached", disk.quota, 120, 1, 6),
-    Scenario("Disk", "folder removed under a run", disk.removed, 120, 1, 4),
+    Scenario("Disk", "folder removed during a run", disk.removed, 120, 1, 4),
     *(_reader(name) for name in TARGETS),
     Scenario("Fuzz", "model folder as a whole", fuzz.model_folder, 100_000, 2, 60),
     Scenario("Fuzz", "guided by coverage", guided.guided, 100_000, 6, 200, "readers"),
@@ -82,12 +78,12 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("Fuzz", "bombs", bombs.bombs, len(bombs.FILES), 3, len(bombs.FILES)),
     Scenario("Fuzz", "line of 1 GB from a pipe", bombs.long_line, 5, 0.5, 1),
     Scenario("Numbers", "every method on every case", numbers.numbers, 10_000, 6, 20),
-    Scenario("Load", "100 requests a second", load.steady, 3600, 1, 5, "load"),
+    Scenario("Load", "100 requests per second", load.steady, 3600, 1, 5, "load"),
     Scenario("Load", "1 000 open connections", load.crowd, 2000, 0.5, 50),
     Scenario("Concurrency", "two runs into one folder", concurrency.two_aligns, 200, 1, 3),
     Scenario("Concurrency", "two runs fill one cache", concurrency.one_cache, 50, 1, 2),
     Scenario("Concurrency", "two servers on one model", concurrency.two_servers, 60, 2, 2),
-    Scenario("Security", "requests and words that want more", security.requests, 1, 0.2, 1),
+    Scenario("Security", "hostile requests and words", security.requests, 1, 0.2, 1),
     Scenario("Security", "formulas in a dictionary", security.dictionary, 1, 0.2, 1),
     Scenario("Security", "unsafe calls in the code", security.calls, 10_000, 0.2, 10_000),
     Scenario("Determinism", "same seed, same bytes", determinism.same_bytes, 30, 4, 15),

@@ -1,26 +1,27 @@
-"""Security: requests that no page of ours sends, words that want to be more than words, calls that nobody may use."""
+"""Security: forged requests, words that are code to somebody else, and calls that lnmap must not make."""
 
 from __future__ import annotations
 
-import ast
 import csv
 import io
 import json
-import shutil
+from collections.abc import Iterable
 from http.client import HTTPConnection
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tests.soak.figures import Budget, Figures
-from tests.soak.network import post, server
-from tests.soak.room import Room
+from tests.soak.lab import Lab
+from tests.soak.network import Address, post, server
+from tests.test_layers import MODULES, unsafe_uses
 
 import lnmap
+from lnmap.io import read_lexicon
 
 FORMULAS = ("=1+1", "+1", "-2+3", "@sum(a1)", "=hyperlink(0)", "|calc", "%0", "＝1", "﹢1")
 MARKUP = ("<script>alert(1)</script>", "{{7*7}}", "${7*7}", "../../etc/passwd", '"><img src=x onerror=1>', "a\u202eb")
 _MODEL = "/api/models/model"
-# name: method, path, headers, the statuses that are right
+# name: method, path, headers, the right statuses
 REQUESTS: dict[str, tuple[str, str, dict[str, str], tuple[int, ...]]] = {
     "another host": ("GET", f"{_MODEL}/state", {"Host": "evil.example"}, (400,)),
     "a host that begins like ours": ("GET", f"{_MODEL}/state", {"Host": "127.0.0.1.evil.example"}, (400,)),
@@ -38,7 +39,7 @@ REQUESTS: dict[str, tuple[str, str, dict[str, str], tuple[int, ...]]] = {
 }
 
 
-def _ask(address: tuple[str, int], method: str, path: str, headers: dict[str, str]) -> tuple[int, Any, bytes]:
+def _ask(address: Address, method: str, path: str, headers: dict[str, str]) -> tuple[int, Any, bytes]:
     connection = HTTPConnection(*address, timeout=20)
     try:
         connection.putrequest(method, path, skip_host="Host" in headers)
@@ -51,14 +52,10 @@ def _ask(address: tuple[str, int], method: str, path: str, headers: dict[str, st
         connection.close()
 
 
-def requests(room: Room, budget: Budget) -> Figures:
-    """Foreign hosts and sites, paths that lead out, and words that are formulas, markup or templates."""
+def requests(lab: Lab, budget: Budget) -> Figures:
+    """Foreign hosts and sites, paths out of the site, and words that are formulas, markup or templates."""
     figures = Figures()
-    folder = room.folder / "attacked" / "model"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(room.model, folder)
-    with server(room, folder) as (_, host, port):
-        address = (host, port)
+    with server(lab, lab.copy_of_model("attacked")) as (_, address):
         for name, (method, path, headers, right) in REQUESTS.items():
             with figures.attempt():
                 status, sent, _ = _ask(address, method, path, headers)
@@ -75,7 +72,7 @@ def requests(room: Room, budget: Budget) -> Figures:
     return figures
 
 
-def _mark(address: tuple[str, int], word: str) -> None:
+def _mark(address: Address, word: str) -> None:
     connection = HTTPConnection(*address, timeout=20)
     status = post(connection, f"{_MODEL}/marks", {"source": word, "target": word, "mark": "added"})
     connection.close()
@@ -83,49 +80,45 @@ def _mark(address: tuple[str, int], word: str) -> None:
     if status == 201 and word not in {mark["source"] for mark in json.loads(body)["marks"]}:
         raise AssertionError(f"{word!r} came back as another word")
     if not headers["content-type"].startswith("application/json") or headers["x-content-type-options"] != "nosniff":
-        raise AssertionError("an answer that a browser might take for a page")
+        raise AssertionError("an answer that a browser could show as a page")
+
+
+def _check_formulas(cells: Iterable[str]) -> None:
+    for cell in cells:
+        if cell and cell[0] in "=+-@|%＝﹢":
+            raise AssertionError(f"a spreadsheet would run {cell!r}")
 
 
 def _check_cells(data: bytes, kind: str) -> None:
     text = data.decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(text), delimiter="," if kind == "csv" else "\t", quoting=csv.QUOTE_MINIMAL))
-    bad = [cell for row in rows for cell in row if cell[:1] in tuple("=+-@|%＝﹢") and cell]
-    if bad:
-        raise AssertionError(f"a spreadsheet would run {bad[0]!r} of the {kind}")
+    _check_formulas(cell for row in rows for cell in row)
     if len(rows) < len(FORMULAS):
         raise AssertionError("the words are not in the export")
 
 
-def dictionary(room: Room, budget: Budget) -> Figures:
-    """`induce` with words that are formulas: no cell begins like one, and the words are read back as they were."""
-    import numpy as np
-
-    from lnmap.io import read_lexicon
-
+def dictionary(lab: Lab, budget: Budget) -> Figures:
+    """`induce` with words that are formulas: no cell starts like one, and reading returns the words unchanged."""
     figures = Figures()
     words = [*FORMULAS, *(f"w{row}" for row in range(40))]
     vectors = np.random.default_rng(0).normal(size=(len(words), 12))
-    folder, out = room.folder / "formulas", room.fresh()
+    folder, out = lab.folder / "formulas", lab.fresh()
     lnmap.align((words, vectors), (words, vectors), "identical", method="procrustes", device="cpu", out=folder)
     with figures.attempt():
-        ended = room.launcher.run(["induce", folder, "--out", out])
+        ended = lab.launcher.run(["induce", folder, "--out", out])
         if ended.code:
             raise AssertionError(ended.err)
         if {source for source, _ in read_lexicon(out)} != set(words):
-            raise AssertionError("the words are not read back as they were")
-        for line in out.read_text().splitlines()[1:]:
-            bad = [cell for cell in line.split("\t")[:2] if cell[:1] in tuple("=+-@|%＝﹢")]
-            if bad:
-                raise AssertionError(f"a spreadsheet would run {bad[0]!r}")
+            raise AssertionError("other words are read than were written")
+        _check_formulas(cell for line in out.read_text().splitlines()[1:] for cell in line.split("\t")[:2])
     return figures
 
 
-def calls(room: Room, budget: Budget) -> Figures:
-    """No pickle, eval, shell or unsafe YAML in any module, by the rules of the tests."""
-    from tests import test_layers as rules
-
+def calls(lab: Lab, budget: Budget) -> Figures:
+    """No pickle, eval, shell or unsafe YAML in any module."""
     figures = Figures()
-    for path in sorted(Path(lnmap.__file__).parent.rglob("*.py")):
+    for path in MODULES:
         with figures.attempt():
-            rules.test_nothing_unsafe((path, ast.parse(path.read_text(encoding="utf-8"))))
+            if found := unsafe_uses(path):
+                raise AssertionError(f"{path.name}: {found[0]}")
     return figures

@@ -1,10 +1,12 @@
-"""Targets: every reader, a corpus of valid files for each, and what must hold for any bytes."""
+"""Targets: every reader, valid files for each, and what must hold whatever bytes it reads."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
+import json
 import lzma
 import shutil
 import struct
@@ -17,19 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.soak.models import check_alignment, check_manifest, small_model
+from tests.helpers import planted
 
+import lnmap
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError
 from lnmap.io import read, read_lexicon, write
-from lnmap.io.sniff import FASTTEXT_MAGIC
+from lnmap.io.formats.fasttext import FASTTEXT_MAGIC
 
 Read = Callable[[Path], Any]
 Pack = Callable[[bytes], bytes]
-
-
-def _as_it_is(data: bytes) -> bytes:
-    return data
 
 
 def _zip(data: bytes) -> bytes:
@@ -47,14 +46,14 @@ def _xz(data: bytes) -> bytes:
 class Target:
     """A reader.
 
-    :param corpus: gives valid files.
-    :param check: reads a file; a LnmapError is a fine answer, any other error is not.
-    :param pack: what is done to changed bytes before they are read, so that changes reach what is packed.
+    :param corpus: returns valid files.
+    :param check: reads a file; only a LnmapError may be raised.
+    :param pack: packs changed bytes before they are read, so that the changes are inside the archive.
     """
 
     corpus: Callable[[], list[bytes]]
     check: Read
-    pack: Pack = _as_it_is
+    pack: Pack = bytes
 
 
 def check_vectors(path: Path) -> None:
@@ -62,7 +61,7 @@ def check_vectors(path: Path) -> None:
     for policy in ("muse", "vecmap"):
         found = read(path, policy=policy, cache=False)
         if len(found) != len(set(found.words)) or not len(found) or not np.isfinite(found.vectors).all():
-            raise AssertionError("the vocabulary is not what a vocabulary must be")
+            raise AssertionError("an empty vocabulary, a repeated word or a value that is not finite")
 
 
 def check_dictionary(path: Path) -> None:
@@ -79,7 +78,7 @@ def check_table(path: Path) -> None:
 
 
 def check_marks(path: Path) -> None:
-    """Read a journal of marks: no error at all, whatever stands there."""
+    """Read a journal of marks: no error at all, whatever it holds."""
     from lnmap.serve.marks import JOURNAL, Marks
 
     journal = path.with_name(JOURNAL)
@@ -89,13 +88,13 @@ def check_marks(path: Path) -> None:
         marks.latest()
         marks.add("house", "maison", "right")
         if ("house", "maison") not in Marks(journal.parent).latest()[0]:
-            raise AssertionError("a mark made after what stood there does not count")
+            raise AssertionError("a mark that is added afterwards is lost")
     except LnmapError as error:
         raise AssertionError(f"refused: {error}") from error
 
 
 def check_result(path: Path) -> None:
-    """Read a result and a plan of `reproduce`: one that is broken is set aside or refused."""
+    """Read a result and a plan of `reproduce`: a broken one is set aside or refused."""
     from lnmap.experiments.records import Trial
     from lnmap.experiments.store import Results
 
@@ -113,6 +112,50 @@ def check_result(path: Path) -> None:
     results.plan()
 
 
+@cache
+def small_model() -> Path:
+    """Make a model of thirty words, once per process."""
+    words = [f"w{row}" for row in range(30)]
+    source, target, _ = planted(30, 6, noise=0.0)
+    folder = Path(tempfile.mkdtemp(prefix="lnmap-fuzz-model-"))
+    lnmap.align((words, source), (words, target), "identical", method="procrustes", device="cpu", out=folder)
+    return folder
+
+
+def check_alignment(path: Path) -> None:
+    """Load a model whose alignment file holds these bytes, with a manifest that has their hash."""
+    folder = _model_beside(path)
+    manifest = json.loads((small_model() / "model.json").read_text())
+    data = path.read_bytes()
+    manifest["files"]["alignment"]["sha256"] = hashlib.sha256(data).hexdigest()
+    (folder / manifest["files"]["alignment"]["name"]).write_bytes(data)
+    (folder / "model.json").write_text(json.dumps(manifest))
+    check_model(folder)
+
+
+def check_manifest(path: Path) -> None:
+    """Load a model whose manifest holds these bytes."""
+    folder = _model_beside(path)
+    shutil.copyfile(path, folder / "model.json")
+    check_model(folder)
+
+
+def _model_beside(path: Path) -> Path:
+    """Return a copy of the small model, made once; each caller writes all files that it changes."""
+    folder = path.parent / "model"
+    if not folder.exists():
+        shutil.copytree(small_model(), folder)
+    return folder
+
+
+def check_model(folder: Path) -> None:
+    """Load and use a model."""
+    model = lnmap.load(folder)
+    for answer in model.translate([model.source.words[0]]):
+        if not all(np.isfinite([c.score, c.cosine]).all() for c in answer.candidates):
+            raise AssertionError("a loaded model gives scores that are not finite")
+
+
 _TRIAL: dict[str, Any] = {"table": "own", "system": "muse", "label": "muse", "pair": "en-fr", "direction": "en-fr"}
 _TRIAL |= {"take": "1k-unique", "method": "muse", "profile": None, "options": {}, "published": None, "seed": 0}
 
@@ -124,14 +167,8 @@ def _files() -> dict[str, bytes]:
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         for kind in ("vec", "bin", "npz"):
-            path = Path(folder, kind)
-            write(
-                Embeddings.from_arrays(
-                    words if kind != "bin" else ["a", "b"], rng.normal(size=(5, 4))[: 5 if kind != "bin" else 2]
-                ),
-                path,
-                kind,
-            )
+            path, own = Path(folder, kind), words if kind != "bin" else ["a", "b"]  # .bin allows no space in a word
+            write(Embeddings.from_arrays(own, rng.normal(size=(len(own), 4))), path, kind)
             found[kind] = path.read_bytes()
     return found
 
@@ -141,17 +178,13 @@ def _text() -> list[bytes]:
 
 
 def fasttext(words: int = 3, dim: int = 2, bucket: int = 4) -> bytes:
-    """A small fastText model with n-grams."""
+    """Return a small fastText model with n-grams."""
     header = FASTTEXT_MAGIC + struct.pack("<i", 12)
     header += struct.pack("<12id", dim, 5, 5, 1, 5, 1, 1, 2, bucket, 3, 6, 100, 1e-4)
     names = b"".join(f"w{row}\0".encode() + struct.pack("<qb", 9, 0) for row in range(words))
     body = struct.pack("<iiiqq", words, words, 0, 99, -1) + names
     values = np.arange((words + bucket) * dim, dtype="<f4").tobytes()
     return header + body + struct.pack("<?qq", False, words + bucket, dim) + values
-
-
-def _alignment() -> list[bytes]:
-    return [next(small_model().glob("alignment-*")).read_bytes()]
 
 
 _TABLE = """\
@@ -172,22 +205,16 @@ results:  # a comment
 """
 
 
-def _tables() -> list[bytes]:
-    return [_TABLE.encode()]
-
-
 def _results() -> list[bytes]:
+    from lnmap.experiments.records import Trial
     from lnmap.experiments.store import Results
 
-    trial = {**_TRIAL}
+    trial, key = Trial(**_TRIAL), "0" * 20
     with tempfile.TemporaryDirectory() as folder:
-        from lnmap.experiments.records import Trial
-
-        made = Trial(**trial)
         results = Results(Path(folder))
-        results.write(made, "0" * 20, {"status": "done", "final": True, "scores": {"p@1": 3.0}, "trial": trial})
-        results.remember([(made, "0" * 20)])
-        return [results.path(made, "0" * 20).read_bytes(), Path(folder, "plan.json").read_bytes()]
+        results.write(trial, key, {"status": "done", "final": True, "scores": {"p@1": 3.0}, "trial": _TRIAL})
+        results.remember([(trial, key)])
+        return [results.path(trial, key).read_bytes(), Path(folder, "plan.json").read_bytes()]
 
 
 _MARKS = b'{"source": "house", "target": "maison", "mark": "right", "time": "2026-01-01T00:00:00.000Z"}\n'
@@ -204,8 +231,8 @@ TARGETS: dict[str, Target] = {
     "word2vec binary": Target(lambda: [_files()["bin"]], check_vectors),
     "fastText binary": Target(lambda: [fasttext(), fasttext(bucket=0)], check_vectors),
     "dictionary": Target(lambda: [b"the le\ncat\tchat noir\t0.5\n# c\n", b"a b\r\n\r\nc d\r\n"], check_dictionary),
-    "table in YAML": Target(_tables, check_table),
-    "model: alignment": Target(_alignment, check_alignment),
+    "table in YAML": Target(lambda: [_TABLE.encode()], check_table),
+    "model: alignment": Target(lambda: [next(small_model().glob("alignment-*")).read_bytes()], check_alignment),
     "model: manifest": Target(lambda: [(small_model() / "model.json").read_bytes()], check_manifest),
     "results of reproduce": Target(_results, check_result),
     "journal of marks": Target(lambda: [_MARKS * 3, _MARKS + _MARKS[:40]], check_marks),

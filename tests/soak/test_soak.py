@@ -1,4 +1,4 @@
-"""A few attempts of every scenario of the fault harness, always the same ones; `make soak` makes thousands."""
+"""A few attempts of every scenario, the same ones each time; `make soak` makes thousands."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if sys.platform != "linux":
 from tests.soak import __main__ as soak
 from tests.soak import bombs, cluster, concurrency, disk, fuzz, kills, load, network, numbers, security
 from tests.soak.figures import Budget, Figures
+from tests.soak.lab import open_lab
 from tests.soak.lanes import LANES
-from tests.soak.room import room
 from tests.soak.scenarios import SCENARIOS
 from tests.soak.targets import TARGETS
 
 
 @pytest.fixture(scope="module")
-def place():
-    with room() as made:
+def lab():
+    with open_lab() as made:
         yield made
 
 
@@ -54,27 +54,27 @@ def check(figures: Figures, least: int = 1) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_scenario(place, scenario, attempts):
-    check(scenario(place, Budget(attempts)), attempts)
+def test_scenario(lab, scenario, attempts):
+    check(scenario(lab, Budget(attempts)), attempts)
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_changed_files(place, name):
-    check(fuzz.fuzz(name)(place, Budget(40)), 40)
+def test_changed_files(lab, name):
+    check(fuzz.fuzz(name)(lab, Budget(40)), 40)
 
 
 SLOW_BOMBS = {"gzip of one line", "xz of one line", "zip of one line", "bzip2 of one line", "zip of 30 000 files"}
 
 
 @pytest.mark.parametrize("name", [name for name in bombs.FILES if name not in SLOW_BOMBS])
-def test_bomb(place, name, monkeypatch):
+def test_bomb(lab, name, monkeypatch):
     monkeypatch.setattr(bombs, "FILES", {name: bombs.FILES[name]})
-    check(bombs.bombs(place, Budget(1)))
+    check(bombs.bombs(lab, Budget(1)))
 
 
 @pytest.mark.parametrize("case", numbers.CASES)
-def test_numbers(place, case):
-    ended = place.launcher.call("tests.soak.numbers:solve", case, "vecmap-sup", str(place.fresh()))
+def test_numbers(lab, case):
+    ended = lab.launcher.call("tests.soak.numbers:solve", case, "vecmap-sup", str(lab.fresh()))
     assert ended.code == 0, ended.err
     refused = {"nothing but zeros", "identical vectors", "values of 1e-30", "values of 1e30", "1e30 beside 1e-30"}
     if case in refused - {"identical vectors"}:
@@ -83,68 +83,84 @@ def test_numbers(place, case):
         assert json.loads(ended.out) == "finite"
 
 
-def test_a_killed_worker_of_ray(place):
-    figures = cluster.reproduce_on_ray(place, Budget(1))
-    check(figures, 1)
+def test_a_killed_worker_of_ray(lab):
+    check(cluster.reproduce_on_ray(lab, Budget(1)))
 
 
-def test_load(place):
-    figures = load.steady(place, Budget(2), words=500)
+def test_load(lab):
+    figures = load.steady(lab, Budget(2), words=500)
     check(figures, 100)
     assert figures.also["marks kept"] > 0
 
 
-def test_crowd(place):
-    check(load.crowd(place, Budget(50), connections=200), 50)
+def test_crowd(lab):
+    check(load.crowd(lab, Budget(50), connections=200), 50)
 
 
-def test_a_scenario_that_finds_something_says_so(place):
-    """The harness itself: a command that is no longer atomic is caught, and so is a reader that raises."""
+def test_the_harness_reports_what_it_finds(lab):
+    """A command that is not atomic is caught, and so is a reader that raises."""
 
     class Torn(kills.Induce):
         def content(self, out):
             return os.urandom(4)
 
-    figures = kills.killed(Torn(place), Budget(1))
+    figures = kills.killed(Torn(lab), Budget(1))
     assert figures.failed == 1
     assert "neither the old output nor the new" in figures.failures[0]
     broken = fuzz.Target(lambda: [b""], lambda path: [][0])
-    assert fuzz.try_bytes(broken, b"x", place.folder / "x").startswith("IndexError")
+    assert fuzz.try_bytes(broken, b"x", lab.folder / "x").startswith("IndexError")
 
 
-def test_the_table(tmp_path, monkeypatch, capsys):
-    page, state = tmp_path / "page.md", tmp_path / "state.json"
+@pytest.fixture
+def soak_main(tmp_path, monkeypatch):
+    """Run the soak's command with a state file of its own."""
+    state = tmp_path / "state.json"
+
+    def main(*arguments) -> dict:
+        monkeypatch.setattr(sys, "argv", ["soak", "--few", *map(str, arguments), "--state", str(state)])
+        assert soak.main() == 0
+        return json.loads(state.read_text())["done"]
+
+    return main
+
+
+def test_the_table(tmp_path, monkeypatch, soak_main):
+    page = tmp_path / "page.md"
     page.write_text(f"before\n{soak.BEGIN}\nold\n{soak.END}\nafter\n")
-    arguments = ["x", "--few", "--only", "unsafe calls", "--out", str(page), "--state", str(state)]
-    monkeypatch.setattr(sys, "argv", arguments)
-    assert soak.main() == 0
+    done = soak_main("--only", "unsafe calls", "--out", page)
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert "old" not in text
     assert "| Security: unsafe calls in the code | " in text
     assert "not a soak" in text
-    before = state.read_text()
     monkeypatch.setattr(soak, "run_lanes", lambda *_: pytest.fail("it was done already"))
-    assert soak.main() == 0
-    assert json.loads(state.read_text())["done"] == json.loads(before)["done"]
+    assert soak_main("--only", "unsafe calls", "--out", page) == done
 
 
-def test_what_is_run_again_is_named_in_the_table(tmp_path, monkeypatch, capsys):
-    state = tmp_path / "state.json"
-    monkeypatch.setattr(sys, "argv", ["x", "--few", "--only", "security", "--state", str(state)])
-    assert soak.main() == 0
+def test_scenarios_run_again_are_named_in_the_table(monkeypatch, capsys, soak_main):
+    ran = []
+
+    def run_lanes(keys, plan):
+        ran.append(list(keys))
+        return ((key, Figures(attempts=1)) for key in keys)
+
+    monkeypatch.setattr(soak, "run_lanes", run_lanes)
+    soak_main("--only", "security")
     monkeypatch.setattr(soak, "_commit", lambda: "later")
-    monkeypatch.setattr(sys, "argv", ["x", "--few", "--again", "unsafe", "formulas", "--state", str(state)])
     capsys.readouterr()
-    assert soak.main() == 0
-    said = capsys.readouterr().out
-    assert "Run again afterwards, at commit later: formulas in a dictionary, unsafe calls in the code." in said
-    assert "| Security: requests and words that want more | " in said
+    soak_main("--again", "unsafe", "formulas")
+    printed = capsys.readouterr().out
+    assert "Run again afterwards, at commit later: formulas in a dictionary, unsafe calls in the code." in printed
+    assert "| Security: hostile requests and words | " in printed
+    assert [len(keys) for keys in ran] == [3, 2]
 
 
-def test_every_scenario_has_its_own_line():
+def test_every_scenario_has_its_own_row_on_the_page():
     names = [one.key for one in SCENARIOS]
     assert len(set(names)) == len(names)
+    page = (soak.ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    table = page.partition(soak.BEGIN)[2].partition(soak.END)[0].splitlines()
+    assert [line.split(" | ")[0].removeprefix("| ") for line in table if line.startswith("| ")][2:] == names
     assert {one.lane for one in SCENARIOS} == set(LANES)
     assert all(one.weight > 0 and one.few > 0 and one.attempts >= one.few for one in SCENARIOS)

@@ -1,4 +1,4 @@
-"""The command line: `lnmap`."""
+"""The command line: `lnmap`. Each command is in the module of its name, or of its group."""
 
 from __future__ import annotations
 
@@ -11,26 +11,40 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from lnmap.cli import about, data, hub, isometry, pivot, reproduce, serve, training, using
+from lnmap.cli import (
+    about,
+    align,
+    data,
+    demo,
+    evaluate,
+    export,
+    hub,
+    induce,
+    isometry,
+    pivot,
+    reproduce,
+    serve,
+    translate,
+)
 from lnmap.cli.flags import as_flag
-from lnmap.cli.options import Debug, Quiet
+from lnmap.cli.options import Debug, Quiet, with_common_flags
 from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
 from lnmap.version import __version__
 
-# typer's error for wrong usage, wherever this version of it keeps it (in click, or in a copy of its own)
+# typer's error for wrong usage: it comes from click, or from typer's own copy of click, depending on its version
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 _INTERRUPTED, _PIPE_CLOSED, _NO_MEMORY, _UNEXPECTED = 130, 141, 4, 70
 
 app = typer.Typer(name="lnmap", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for command in (
-    training.demo,
-    training.align,
-    using.translate,
-    using.evaluate,
-    using.induce,
-    using.export,
+    demo.demo,
+    align.align,
+    translate.translate,
+    evaluate.evaluate,
+    induce.induce,
+    export.export,
     isometry.isometry,
     pivot.align_many,
     pivot.compose,
@@ -42,7 +56,7 @@ for command in (
     about.methods,
     about.info,
 ):
-    app.command()(command)
+    app.command()(with_common_flags(command))
 app.add_typer(data.app, name="data")
 
 
@@ -63,22 +77,18 @@ def start(
 ) -> None:
     """Translate words between two languages from their word vectors and a small dictionary.
 
-    Start with: lnmap demo
+    Try it on the words that come with it: lnmap demo
 
-    Then, with files of your own: lnmap align en.vec fr.vec --pairs en-fr.txt --out en-fr
+    Then align your own: lnmap align en.vec fr.vec --pairs en-fr.txt --out en-fr
 
-    and: lnmap translate en-fr dog
+    and translate: lnmap translate en-fr dog
     """
     if context.invoked_subcommand is None:
         console.result(context.get_help())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and give its exit code.
-
-    0 done, 1 no word known, 2 wrong input or usage, 3 output cannot be written, 4 training failed or memory ran out,
-    5 an optional package is missing, 6 data cannot be fetched, 70 a bug, 130 interrupted.
-    """
+    """Run the command line and return its exit code, as listed in docs/command-line.md."""
     console.reset()
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
@@ -112,9 +122,9 @@ def _explain(error: BaseException) -> int:
         return console.fail(f"{error.format_message()} See: {path} --help", 2)  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return console.fail(
-            "interrupted; align and data get continue where they were when they are repeated", _INTERRUPTED
+            "interrupted; align and data get continue where they stopped when they are run again", _INTERRUPTED
         )
-    if isinstance(error, BrokenPipeError):  # whoever read the output has had enough
+    if isinstance(error, BrokenPipeError):  # nobody reads the output any more
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
@@ -127,6 +137,6 @@ def _explain(error: BaseException) -> int:
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    """Tell whether memory ran out; torch has errors of its own for that."""
+    # torch raises an error of its own on the GPU, and a plain RuntimeError on the CPU
     name = type(error).__name__
     return isinstance(error, MemoryError) or name == "OutOfMemoryError" or "can't allocate memory" in str(error)

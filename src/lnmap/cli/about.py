@@ -1,4 +1,4 @@
-"""Commands that tell: methods, info."""
+"""lnmap methods and info: what there is to choose from, and what a model holds."""
 
 from __future__ import annotations
 
@@ -14,21 +14,10 @@ from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.methods.base import Method
-    from lnmap.model.model import Model
+    from lnmap.model import Model
 
-_TOLD = (
-    "path",
-    "seed",
-    "format",
-    "policy",
-    "limit",
-    "skipped",
-    "duplicates",
-    "zeros_patched",
-    "warning",
-    "take",
-    "read",
-)
+_ORIGIN = ["path", "seed", "format", "policy", "limit", "take", "read"]  # shown of where data came from
+_ORIGIN += ["skipped", "duplicates", "zeros_patched", "warning"]
 
 
 def methods(
@@ -57,15 +46,15 @@ def methods(
         _show_method(METHODS[name])
 
 
-def info(folder: ModelFolder, as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
-    """Show what a model folder holds: data, method, options, seed, versions, and how the training went.
+def info(folder: ModelFolder) -> None:
+    """Show what a model was made from: data, method, options, seed, versions, and the training log.
 
     Example: lnmap info en-fr
     """
     from lnmap.model import load
 
     model = load(folder)
-    if as_json:
+    if console.as_json:
         pairs = {"pairs": dict(model.pairs.origin), "n_pairs": len(model.pairs)}
         console.json({**model.info, **pairs, "confidence": _outcomes(model), "log": model.log})
         return
@@ -99,7 +88,6 @@ def _show_method(cls: type[Method]) -> None:
 
 
 def _facts(model: Model) -> list[tuple[str, str]]:
-    """Give the lines of a model's description."""
     known = model.info
     facts = [
         ("method", " ".join(filter(None, (str(known.get("method")), known.get("profile"))))),
@@ -111,25 +99,23 @@ def _facts(model: Model) -> list[tuple[str, str]]:
     for side in Side:
         embeddings = model.side(side)
         words = ", ".join(embeddings.words[:3])
-        facts.append((side, f"{len(embeddings):,} words x {embeddings.dim} ({words}, ...){_told(embeddings.origin)}"))
+        facts.append((side, f"{len(embeddings):,} words x {embeddings.dim} ({words}, ...){_origin(embeddings.origin)}"))
+    facts.append(("seed pairs", f"{len(model.pairs):,}{_origin(model.pairs.origin)}"))
     judged = _outcomes(model)
-    sure = (
-        "not calibrated" if judged is None else f"learnt from {judged['forward']:,} and {judged['backward']:,} answers"
-    )
-    return [*facts, ("seed pairs", f"{len(model.pairs):,}{_told(model.pairs.origin)}"), ("confidence", sure)]
+    learnt = judged and f"learnt from {judged['forward']:,} and {judged['backward']:,} answers"
+    return [*facts, ("confidence", learnt or "not calibrated")]
 
 
 def _outcomes(model: Model) -> dict[str, int] | None:
-    """Give from how many judged answers each direction's confidence was learnt."""
+    """Return how many judged answers each direction's confidence was learnt from."""
     if model.confidence is None:
         return None
     return {str(direction): one.outcomes for direction, one in model.confidence.items()}
 
 
-def _told(origin: Mapping[str, Any]) -> str:
-    """Give what a person wants to know of where data came from."""
-    told = {name: origin[name] for name in _TOLD if origin.get(name) and not isinstance(origin[name], list)}
-    return f" {_values(told)}" if told else ""
+def _origin(origin: Mapping[str, Any]) -> str:
+    shown = {name: origin[name] for name in _ORIGIN if origin.get(name) and not isinstance(origin[name], list)}
+    return f" {_values(shown)}" if shown else ""
 
 
 def _values(values: Mapping[str, Any]) -> str:
@@ -137,7 +123,7 @@ def _values(values: Mapping[str, Any]) -> str:
 
 
 def _plain(value: Any) -> str:
-    """Write a value the way --set reads it."""
+    """Format a value as --set reads it."""
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

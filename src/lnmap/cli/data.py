@@ -1,4 +1,4 @@
-"""The commands about benchmark data: data list, data get, data where."""
+"""lnmap data list, get and where: benchmark data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lnmap.cli.options import Debug, Json, Quiet
+from lnmap.cli.options import argument, flag, value, with_common_flags
 from lnmap.cli.terminal import console
 from lnmap.errors import OptionError
 
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(name="data", rich_markup_mode="rich")
 
-Name = Annotated[str | None, typer.Argument(metavar="[muse|vecmap|open]", help="One benchmark.")]
-Pairs = Annotated[
-    str | None, typer.Option(metavar="en-fr,fr-en", help="Pairs, separated by commas; a pair is source-target.")
-]
+Name = Annotated[str | None, argument("[muse|vecmap|open]", "One benchmark.")]
+Pairs = Annotated[str | None, value("en-fr,fr-en", "Pairs, separated by commas; a pair is source-target.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -30,7 +28,8 @@ def start(context: typer.Context) -> None:
 
 
 @app.command("list")
-def list_data(name: Name = None, as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
+@with_common_flags
+def list_data(name: Name = None) -> None:
     """List the benchmarks, or the pairs of one, and which of them are on this machine.
 
     Example: lnmap data list open
@@ -38,7 +37,7 @@ def list_data(name: Name = None, as_json: Json = False, quiet: Quiet = False, de
     from lnmap.datasets import BENCHMARKS
 
     rows = [_describe(benchmark) for benchmark in ([name] if name else BENCHMARKS)]
-    if as_json:
+    if console.as_json:
         console.json(rows[0] if name else rows)
     elif name is None:
         columns = ("name", "what", "pairs", "here", "licence")
@@ -50,15 +49,13 @@ def list_data(name: Name = None, as_json: Json = False, quiet: Quiet = False, de
 
 
 @app.command()
+@with_common_flags
 def get(
-    name: Annotated[str, typer.Argument(metavar="muse|vecmap|open", help="The benchmark.")],
+    name: Annotated[str, argument("muse|vecmap|open", "The benchmark.")],
     pairs: Pairs = None,
     accept_changed: Annotated[
-        bool, typer.Option("--accept-changed", help="Take files that differ from those first downloaded.")
+        bool, flag("--accept-changed", "Take files that differ from those first downloaded.")
     ] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Fetch the vectors and dictionaries of some pairs, or of all.
 
@@ -71,19 +68,17 @@ def get(
     wanted = _chosen(name, pairs)
     datasets.get(name, wanted, console, accept_changed=accept_changed)
     found = {pair: datasets.files(name, pair) for pair in wanted}
-    if as_json:
-        console.json({pair: _files(files) for pair, files in found.items()})
-        return
-    for pair, files in found.items():
-        console.result(f"{pair}: {files.train}")
+    console.answer(
+        {pair: _files(files) for pair, files in found.items()},
+        *(f"{pair}: {files.train}" for pair, files in found.items()),
+    )
     first = found[wanted[0]]
     console.say(f"try: lnmap align {first.source} {first.target} --pairs {first.train} --out {wanted[0]}")
 
 
 @app.command()
-def where(
-    name: Name = None, pairs: Pairs = None, as_json: Json = False, quiet: Quiet = False, debug: Debug = False
-) -> None:
+@with_common_flags
+def where(name: Name = None, pairs: Pairs = None) -> None:
     """Print the data folder; for a benchmark, the address and the path of each file.
 
     Example: lnmap data where muse --pairs en-fi
@@ -96,14 +91,13 @@ def where(
         if pairs is not None:
             raise OptionError("--pairs needs a benchmark: lnmap data where open --pairs en-fr")
         folder = str(data_folder())
-        console.json({"folder": folder}) if as_json else console.result(folder)
+        console.answer({"folder": folder}, folder)
         return
-    found = origins(name, _chosen(name, pairs))
-    if as_json:
-        console.json([{"address": one.address, "path": str(one.path), "here": one.path.exists()} for one in found])
-        return
-    for one in found:
-        console.result(f"{one.address}\t{one.path}\t{'here' if one.path.exists() else 'missing'}")
+    found = [(one.address, str(one.path), one.path.exists()) for one in origins(name, _chosen(name, pairs))]
+    console.answer(
+        [{"address": address, "path": path, "here": here} for address, path, here in found],
+        *(f"{address}\t{path}\t{'here' if here else 'missing'}" for address, path, here in found),
+    )
 
 
 def _describe(name: str) -> dict[str, Any]:

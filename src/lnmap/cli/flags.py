@@ -1,4 +1,4 @@
-"""Flags: how the command line spells the arguments that an error's advice names."""
+"""How the command line spells the arguments that an error's advice names."""
 
 from __future__ import annotations
 

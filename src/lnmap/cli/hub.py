@@ -1,4 +1,4 @@
-"""Commands that exchange models with the Hub: push, pull."""
+"""lnmap push and pull: exchange models with the Hub."""
 
 from __future__ import annotations
 
@@ -7,56 +7,49 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from lnmap.cli.options import Debug, Json, ModelFolder, Quiet, check_folder
+from lnmap.cli import options
+from lnmap.cli.reading import load_model
 from lnmap.cli.terminal import console
-from lnmap.cli.using import load_model
 from lnmap.direction import Direction
 from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.evaluate import Evaluation
-    from lnmap.model.model import Model
+    from lnmap.model import Model
 
-Repository = Annotated[str, typer.Argument(metavar="REPO", help="Repository on the Hub, such as user/en-fr.")]
+Repository = Annotated[str, options.argument("REPO", "Repository on the Hub, such as user/en-fr.")]
 
 
 def push(
-    folder: ModelFolder,
+    folder: options.ModelFolder,
     repo: Repository,
     languages: Annotated[
-        str | None, typer.Option(metavar="SRC,TGT", help="Codes of the two languages for the card, such as en,fr.")
+        str | None, options.value("SRC,TGT", "Codes of the two languages for the card, such as en,fr.")
     ] = None,
     pairs: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Test dictionary, source language first: scores for the card.")
+        Path | None, options.value("FILE", "Test dictionary, source language first, for scores on the card.")
     ] = None,
     license: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Licence of the vectors and pairs, such as cc-by-sa-3.0.")
+        str | None, options.value("NAME", "Licence of the vectors and pairs, such as cc-by-sa-3.0.")
     ] = None,
-    private: Annotated[bool, typer.Option("--private", help="Make the repository private, if it is new.")] = False,
-    revision: Annotated[str | None, typer.Option(metavar="BRANCH", help="Push to this branch instead of main.")] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    private: Annotated[bool, options.flag("--private", "Make a new repository private.")] = False,
+    revision: Annotated[str | None, options.value("BRANCH", "Push to this branch instead of main.")] = None,
 ) -> None:
-    """Publish a model on the Hub, with a card that says what it is.
+    """Publish a model on the Hub, with a card that describes it.
 
     Example: lnmap push en-fr user/en-fr --languages en,fr --pairs en-fr.test.txt
 
-    Needs the extra 'hub' and a token that may write ('hf auth login', or
-    HF_TOKEN). Vectors and pairs become public: see that their licences allow it.
+    Needs the extra 'hub' and a token with write access ('hf auth login', or
+    HF_TOKEN). The vectors and pairs become public: check that their licences
+    allow it.
     """
-    from lnmap.model.hub import push as push_model
-
     codes = [code.strip() for code in (languages or "").split(",") if code.strip()]
     if languages is not None and len(codes) != 2:
         raise OptionError(f"--languages expects two codes such as en,fr; got {languages!r}")
     model = load_model(folder)
     scores = _scores(model, pairs) if pairs else {}
-    _calm()
-    address = push_model(
-        model,
+    _hide_bars()
+    address = model.push_to_hub(
         repo,
         private=private,
         revision=revision,
@@ -65,22 +58,14 @@ def push(
         scores=scores,
         progress=console,
     )
-    if as_json:
-        console.json({"repository": repo, "address": address})
-    else:
-        console.result(f"pushed to {address}")
+    console.answer({"repository": repo, "address": address}, f"pushed to {address}")
 
 
 def pull(
     repo: Repository,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model.")],
-    revision: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Branch, tag or commit; main by default.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Fetch again what was fetched before.")] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    out: options.OutFolder,
+    revision: Annotated[str | None, options.value("NAME", "Branch, tag or commit; main by default.")] = None,
+    force: Annotated[bool, options.flag("--force", "Fetch again what was fetched before.")] = False,
 ) -> None:
     """Fetch a model from the Hub into a folder.
 
@@ -90,18 +75,15 @@ def pull(
     """
     from lnmap.model import Model
 
-    check_folder(out)
-    _calm()
+    options.check_folder(out)
+    _hide_bars()
     model = Model.from_hub(repo, revision=revision, force=force, progress=console)
     model.save(out)
-    if as_json:
-        console.json({"model": str(out), "repository": repo, **model.info})
-    else:
-        console.result(f"model saved in {out}")
+    console.answer({"model": str(out), "repository": repo, **model.info}, f"model saved in {out}")
 
 
-def _calm() -> None:
-    """Let the Hub's client draw its bars only where somebody watches."""
+def _hide_bars() -> None:
+    """Hide the bars of the Hub's client, unless stderr is a terminal."""
     if console.quiet or not sys.stderr.isatty():
         with suppress(ImportError):
             from huggingface_hub.utils.tqdm import disable_progress_bars

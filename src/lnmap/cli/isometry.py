@@ -1,13 +1,10 @@
-"""The command that compares two spaces as they are: isometry."""
+"""lnmap isometry: compare the shapes of two spaces before any alignment."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from lnmap.cli.options import Debug, Json, Quiet, choose
+from lnmap.cli import options
 from lnmap.cli.reading import read_language
 from lnmap.cli.terminal import console, count
 
@@ -16,51 +13,44 @@ if TYPE_CHECKING:
 
 
 def isometry(
-    source: Annotated[Path, typer.Argument(metavar="SRC", help="Word vectors of the source language.")],
-    target: Annotated[Path, typer.Argument(metavar="TGT", help="Word vectors of the target language.")],
-    words: Annotated[int, typer.Option(metavar="N", help="Most frequent words a language that are compared.")] = 5000,
+    source: options.SourceVectors,
+    target: options.TargetVectors,
+    words: Annotated[
+        int, options.value("N", "How many of the most frequent words of each language to compare.")
+    ] = 5000,
     pairs: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Word pairs for the relational similarity, or 'identical' or 'numerals'."),
+        str | None, options.value("FILE", "Word pairs for the relational similarity, or 'identical' or 'numerals'.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="Read only the N most frequent words.")] = None,
-    policy: Annotated[
-        str, typer.Option(metavar="muse|vecmap", help="muse lower-cases the words, vecmap leaves them as they are.")
-    ] = "muse",
-    no_cache: Annotated[bool, typer.Option("--no-cache", help="Keep no parsed copy of text files.")] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    limit: options.Limit = None,
+    policy: options.Policy = "muse",
+    no_cache: options.NoCache = False,
 ) -> None:
     """Measure how alike the shapes of two languages' spaces are, before any alignment.
 
     Example: lnmap isometry en.vec fr.vec --pairs en-fr.txt
 
-    Gromov-Hausdorff distance as intended and as published, relational and
-    eigenvector similarity. Published values read 200,000 words: --limit 200000.
+    Prints the Gromov-Hausdorff distance (as intended and as published), the
+    relational similarity and the eigenvector similarity. Published values were
+    measured on 200,000 words: --limit 200000.
     """
     from lnmap.io import POLICIES, read_lexicon
     from lnmap.isometry import check_words, measure_isometry
     from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY
 
-    choose("policy", policy, POLICIES)
+    options.choose("policy", policy, POLICIES)
     check_words("--words", words)
     make = SEEDS_WITHOUT_DICTIONARY.get(pairs or "")
     lexicon = None if pairs is None or make else read_lexicon(pairs)
-    sides = [
-        read_language(side, path, policy, limit, not no_cache)
-        for side, path in (("source", source), ("target", target))
-    ]
-    lexicon = make(*sides) if make else lexicon
-    found = measure_isometry(sides[0], sides[1], lexicon, words=words, progress=console)
-    if as_json:
+    x = read_language("source", source, policy, limit, not no_cache)
+    y = read_language("target", target, policy, limit, not no_cache)
+    found = measure_isometry(x, y, make(x, y) if make else lexicon, words=words, progress=console)
+    if console.as_json:
         console.json(found.to_dict())
     else:
         _show(found)
 
 
 def _show(found: Isometry) -> None:
-    """Print a row a measure."""
     words, graph = count(found.words, "word"), count(found.graph_words, "word")
     rows = [
         ("Gromov-Hausdorff distance", f"{found.gh:.4f}", "0", words),

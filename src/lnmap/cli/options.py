@@ -1,8 +1,10 @@
-"""Options that several commands share, and the checks that need no data."""
+"""Flags that several commands share, and checks that need no data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,60 +15,104 @@ from lnmap.direction import Direction
 from lnmap.errors import OptionError, OutputError
 
 
-def _set_quiet(value: bool) -> bool:
-    console.quiet = console.quiet or value
-    return value
+def argument(metavar: str, help: str) -> Any:
+    """Declare an argument."""
+    return typer.Argument(metavar=metavar, help=help)
 
 
-def _set_debug(value: bool) -> bool:
-    console.debug = console.debug or value
-    return value
+def value(metavar: str, help: str, *names: str) -> Any:
+    """Declare an option with a value; its name is the parameter's if none is given."""
+    return typer.Option(*names, metavar=metavar, help=help)
+
+
+def flag(name: str, help: str) -> Any:
+    """Declare an option without a value: '--on', or '--on/--off'."""
+    return typer.Option(name, help=help)
+
+
+def _switch(name: str) -> Callable[[bool], bool]:
+    """Return the callback of a flag that switches the terminal to `name` for the rest of the command."""
+
+    def switch(value: bool) -> bool:
+        setattr(console, name, getattr(console, name) or value)
+        return value
+
+    return switch
 
 
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_set_quiet, help="Print nothing but results and errors.")
+    bool, typer.Option("--quiet", "-q", callback=_switch("quiet"), help="Print nothing but results and errors.")
 ]
-Debug = Annotated[bool, typer.Option("--debug", callback=_set_debug, help="Show where an error was raised.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-ModelFolder = Annotated[Path, typer.Argument(metavar="DIR", help="Model folder written by 'lnmap align'.")]
-Reverse = Annotated[bool, typer.Option("--reverse", help="From the target language to the source language.")]
-Criterion = Annotated[
-    str, typer.Option(metavar="csls|cosine|isf", help="How candidates are scored; csls is the best known.")
-]
-MinConfidence = Annotated[
-    float | None,
-    typer.Option(
-        metavar="P", help="Leave out translations less probable than P (0 to 1); the model must be calibrated."
-    ),
-]
-Device = Annotated[str, typer.Option(metavar="auto|cpu|cuda|mps", help="Where to compute.")]
-Memory = Annotated[int, typer.Option(metavar="MB", help="Megabytes that one block of scores may take.")]
+Debug = Annotated[bool, typer.Option("--debug", callback=_switch("debug"), help="Show where an error was raised.")]
+Json = Annotated[bool, typer.Option("--json", callback=_switch("as_json"), help="Print the result as JSON.")]
+ModelFolder = Annotated[Path, argument("DIR", "Model folder written by 'lnmap align'.")]
+SourceVectors = Annotated[Path, argument("SRC", "Word vectors of the source language.")]
+TargetVectors = Annotated[Path, argument("TGT", "Word vectors of the target language.")]
+OutFolder = Annotated[Path, value("DIR", "Folder for the model.")]
+Reverse = Annotated[bool, flag("--reverse", "From the target language to the source language.")]
+Criterion = Annotated[str, value("csls|cosine|isf", "How candidates are scored; csls usually works best.")]
+MinConfidence = Annotated[float | None, value("P", "Leave out translations with a confidence below P (0 to 1).")]
+Method = Annotated[str | None, value("NAME", "The method; 'lnmap methods' lists them and names the default.")]
+Profile = Annotated[str | None, value("NAME", "A named set of the method's options.")]
+Settings = Annotated[list[str] | None, value("NAME=VALUE", "Change an option of the method; repeatable.", "--set")]
+Take = Annotated[str | None, value("RULE", "Which pairs to use: 1k-unique, 5k-all, 300-unique ...; all by default.")]
+Limit = Annotated[int | None, value("N", "Read only the N most frequent words of each language.")]
+Policy = Annotated[str, value("muse|vecmap", "muse lower-cases the words, vecmap leaves them as they are.")]
+NoCache = Annotated[bool, flag("--no-cache", "Keep no parsed copy of text files.")]
+Format = Annotated[str, value("vec|bin|store|npz", "File format of the vectors.")]
+Seed = Annotated[int, value("N", "Random seed; the same seed gives the same model.")]
+Device = Annotated[str, value("auto|cpu|cuda|mps", "Where to compute.")]
+Memory = Annotated[int, value("MB", "Megabytes that one block of scores may take.")]
+
+
+def with_common_flags(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --json, --quiet and --debug, which every command takes; the terminal remembers them."""
+
+    def common(as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None: ...
+
+    own = inspect.signature(command, eval_str=True).parameters
+    added = [p for p in inspect.signature(common, eval_str=True).parameters.values() if p.name not in own]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> Any:
+        return command(**{name: value for name, value in given.items() if name in own})
+
+    parameters = [*own.values(), *added]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
 def choose(name: str, value: str, allowed: Iterable[str]) -> Any:
-    """Give back one of the allowed values."""
+    """Return the value of --`name`, one of those allowed."""
     allowed = tuple(allowed)
     if value not in allowed:
         raise OptionError(f"--{name} cannot be {value!r}; choose from {', '.join(allowed)}")
     return value
 
 
+def require_positive(name: str, number: int | None) -> None:
+    """Refuse a value of --`name` below 1."""
+    if number is not None and number < 1:
+        raise OptionError(f"--{name} {number} leaves nothing; give 1 or more")
+
+
 def direction_of(reverse: bool) -> Direction:
-    """Read the flag --reverse."""
+    """Return the direction that --reverse asks for."""
     return Direction.BACKWARD if reverse else Direction.FORWARD
 
 
 def in_bytes(megabytes: int) -> int:
-    """Read the value of --memory."""
+    """Return the value of --memory in bytes."""
     if megabytes < 1:
         raise OptionError(f"--memory {megabytes} leaves no room to compute in; give 1 megabyte or more")
     return megabytes << 20
 
 
-def parse_settings(settings: Iterable[str]) -> dict[str, str]:
+def parse_settings(settings: Iterable[str] | None) -> dict[str, str]:
     """Split the values of --set."""
     values = {}
-    for setting in settings:
+    for setting in settings or ():
         name, sign, value = setting.partition("=")
         if not sign or not name.strip():
             raise OptionError(f"--set expects name=value, got {setting!r}; 'lnmap methods NAME' lists the names")
@@ -78,15 +124,5 @@ def check_folder(path: Path) -> None:
     """Refuse an output folder that cannot be made, before any work is done for it."""
     existing = next(place for place in (path, *path.absolute().parents) if place.exists())
     if not existing.is_dir():
-        what = "is a file" if existing == path else f"cannot be made, for {existing} is a file"
+        what = "is a file" if existing == path else f"cannot be made, because {existing} is a file"
         raise OutputError(f"the output folder {path} {what}; choose another --out")
-
-
-Profile = Annotated[str | None, typer.Option(metavar="NAME", help="A set of options of the method.")]
-Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Change an option of the method; repeatable.")
-]
-Limit = Annotated[int | None, typer.Option(metavar="N", help="Read only the N most frequent words.")]
-Policy = Annotated[
-    str, typer.Option(metavar="muse|vecmap", help="muse lower-cases the words, vecmap leaves them as they are.")
-]

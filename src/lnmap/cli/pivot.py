@@ -1,97 +1,69 @@
-"""Commands for more than two languages: align-many, compose."""
+"""lnmap align-many and compose: more than two languages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
-
-from lnmap.cli.options import (
-    Debug,
-    Device,
-    Json,
-    Limit,
-    Policy,
-    Profile,
-    Quiet,
-    Settings,
-    check_folder,
-    choose,
-    parse_settings,
-)
-from lnmap.cli.reading import read_language
+from lnmap.cli import options
+from lnmap.cli.export import check_vectors, write_vectors
+from lnmap.cli.reading import load_model, read_language
 from lnmap.cli.terminal import console
-from lnmap.cli.using import load_model
+from lnmap.direction import Side
 from lnmap.errors import OptionError
-
-if TYPE_CHECKING:
-    from lnmap.lexicon import Lexicon
-    from lnmap.model.model import Model
-
-_SEEDS = ("identical", "numerals")
 
 
 def align_many(
     languages: Annotated[
-        list[str],
-        typer.Argument(metavar="NAME=VECTORS...", help="Vectors of each language; the first is the pivot."),
+        list[str], options.argument("NAME=VECTORS", "Word vectors of each language; the first is the pivot.")
     ],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the models and the vectors.")],
+    out: Annotated[Path, options.value("FOLDER", "Folder for the models and the vectors.")],
     pairs: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME=FILE",
-            help="Seed dictionary of a language: its words first, the pivot's second. "
-            "'identical' or 'numerals' instead of a file; without NAME= for all.",
+        options.value(
+            "NAME=FILE",
+            "Seed dictionary of a language, its words first and the pivot's second; repeatable. "
+            "'identical' or 'numerals' do without a file, and without NAME= for all languages.",
         ),
     ] = None,
-    swap: Annotated[bool, typer.Option("--swap", help="The dictionaries have the pivot's words first.")] = False,
+    swap: Annotated[bool, options.flag("--swap", "The dictionaries have the pivot's words first.")] = False,
     method: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="One that leaves the pivot's space as it is; procrustes by default."),
+        options.value("NAME", "The method, one that leaves the pivot's vectors as they are; procrustes by default."),
     ] = None,
-    profile: Profile = None,
-    settings: Settings = None,
-    take: Annotated[
-        str | None, typer.Option(metavar="RULE", help="Which pairs to use, such as 1k-unique; all by default.")
-    ] = None,
-    limit: Limit = None,
-    policy: Policy = "muse",
-    format: Annotated[str, typer.Option(metavar="vec|bin|store|npz", help="Format of the vectors.")] = "vec",
-    seed: Annotated[int, typer.Option(metavar="N", help="Random seed.")] = 0,
-    device: Device = "auto",
-    calibrate: Annotated[bool, typer.Option("--calibrate", help="Learn how far answers can be trusted.")] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    profile: options.Profile = None,
+    settings: options.Settings = None,
+    take: options.Take = None,
+    limit: options.Limit = None,
+    policy: options.Policy = "muse",
+    format: options.Format = "vec",
+    seed: options.Seed = 0,
+    device: options.Device = "auto",
+    calibrate: Annotated[bool, options.flag("--calibrate", "Learn how far answers can be trusted.")] = False,
 ) -> None:
     """Bring several languages into the space of one, the pivot.
 
     Example: lnmap align-many en=en.vec fr=fr.vec fi=fi.vec --pairs fr=fr-en.txt --pairs fi=fi-en.txt --out world
 
-    FOLDER gets a model for each language (fr-en, fi-en) and the vectors of all
-    in one space (vectors/en.vec ...). 'lnmap compose' makes a model between two.
+    FOLDER gets one model per language (fr-en, fi-en) and the vectors of all of
+    them in one space (vectors/en.vec ...). 'lnmap compose' makes a model between
+    two of them.
     """
-    from lnmap.io import FORMATS
-    from lnmap.io.atomic import writing
-    from lnmap.io.store import refuse_existing
     from lnmap.methods import make_method
     from lnmap.model.device import pick_device
     from lnmap.pipeline import pivot as many
 
-    system = make_method(method or many.DEFAULT_METHOD, profile, parse_settings(settings or ()))
+    system = make_method(method or many.DEFAULT_METHOD, profile, options.parse_settings(settings))
     many.require_keeps_target(system)
     place, (center, *others) = pick_device(device), (files := _named("VECTORS", languages))
     if not others:
         raise OptionError("there is only the pivot; give the other languages after it as NAME=VECTORS")
-    check_folder(out)
-    choose("format", format, FORMATS)
-    with writing("the vectors", out / "vectors"):
-        refuse_existing(out / "vectors")
+    options.check_folder(out)
+    check_vectors(out / "vectors", format)
     seeds = _seeds(pairs or [], others, swap)
-    read = {name: read_language(name, Path(path), policy, limit, True) for name, path in files.items()}
+    read = {name: read_language(name, Path(path), policy, limit) for name, path in files.items()}
+    folders = {name: out / f"{name}-{center}" for name in others}
     models = many.align_many(
         read.pop(center),
         read,
@@ -102,43 +74,39 @@ def align_many(
         seed=seed,
         device=place,
         calibrate=calibrate,
-        out={name: out / f"{name}-{center}" for name in others},
+        out=folders,
         progress=console,
     )
-    written = _write_vectors(models, center, out / "vectors", format)
-    if as_json:
-        folders = {name: str(out / f"{name}-{center}") for name in others}
-        console.json({"pivot": center, "models": folders, "vectors": written})
-        return
-    for name, model in models.items():
-        console.result(f"{out / f'{name}-{center}'}: {len(model.source):,} words, {len(model.pairs):,} seed pairs")
-    console.result(f"vectors of {', '.join([center, *others])} in {out / 'vectors'}")
+    pivot = {center: (next(iter(models.values())), Side.TARGET)}
+    spaces = pivot | {name: (model, Side.SOURCE) for name, model in models.items()}
+    written = write_vectors(out / "vectors", format, spaces)
+    saved = {name: str(folder) for name, folder in folders.items()}
+    console.answer(
+        {"pivot": center, "models": saved, "vectors": {name: one["path"] for name, one in written.items()}},
+        *(f"{saved[name]}: {len(m.source):,} words, {len(m.pairs):,} seed pairs" for name, m in models.items()),
+        f"vectors of {', '.join([center, *others])} in {out / 'vectors'}",
+    )
 
 
 def compose(
-    first: Annotated[Path, typer.Argument(metavar="DIR1", help="Model folder from one language to the pivot.")],
-    second: Annotated[Path, typer.Argument(metavar="DIR2", help="Model folder from another language to the pivot.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for the model between the two.")],
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    first: Annotated[Path, options.argument("DIR1", "Model folder from one language to the pivot.")],
+    second: Annotated[Path, options.argument("DIR2", "Model folder from another language to the pivot.")],
+    out: options.OutFolder,
 ) -> None:
     """Make a model between two languages that were aligned with the same pivot.
 
     Example: lnmap compose world/fr-en world/fi-en --out fr-fi
 
-    The result is a model like any other: translate, evaluate, induce.
+    The result is a model like any other: translate, evaluate and induce take it.
     """
     from lnmap.pipeline.pivot import compose as join
 
-    check_folder(out)
+    options.check_folder(out)
     model = join(load_model(first), load_model(second))
     model.progress = console
     model.save(out)
-    if as_json:
-        console.json({"model": str(out), **model.info})
-    else:
-        console.result(f"model saved in {out}: {len(model.source):,} words to {len(model.target):,} words")
+    sizes = f"{len(model.source):,} words to {len(model.target):,} words"
+    console.answer({"model": str(out), **model.info}, f"model saved in {out}: {sizes}")
 
 
 def _named(what: str, given: Iterable[str]) -> dict[str, str]:
@@ -157,32 +125,15 @@ def _named(what: str, given: Iterable[str]) -> dict[str, str]:
 def _seeds(given: list[str], names: list[str], swap: bool) -> dict[str, Any]:
     """Read the seed dictionary of each language."""
     from lnmap.io import read_lexicon
+    from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY
 
-    everyone = [text for text in given if text in _SEEDS]
-    found: dict[str, Any] = {name: everyone[0] for name in names} if everyone else {}
-    for name, path in _named("FILE", (text for text in given if text not in _SEEDS)).items():
+    everyone = [text for text in given if text in SEEDS_WITHOUT_DICTIONARY]
+    found: dict[str, Any] = dict.fromkeys(names, everyone[0]) if everyone else {}
+    for name, path in _named("FILE", (text for text in given if text not in SEEDS_WITHOUT_DICTIONARY)).items():
         if name not in names:
             raise OptionError(f"--pairs {name}={path} is for no language; the languages are {', '.join(names)}")
-        found[name] = path if path in _SEEDS else _turned(read_lexicon(path), swap)
+        if path in SEEDS_WITHOUT_DICTIONARY:
+            found[name] = path
+        else:
+            found[name] = read_lexicon(path).reversed() if swap else read_lexicon(path)
     return found
-
-
-def _turned(lexicon: Lexicon, swap: bool) -> Lexicon:
-    return lexicon.reversed() if swap else lexicon
-
-
-def _write_vectors(models: dict[str, Model], center: str, folder: Path, format: str) -> dict[str, str]:
-    """Write every language in the pivot's space; the folder appears whole or not at all."""
-    from lnmap.io import FORMATS, write
-    from lnmap.io.atomic import atomic_folder
-
-    first = next(iter(models.values()))
-    written = {}
-    with atomic_folder(folder) as work, console.task("writing vectors", len(models) + 1) as task:
-        for name in (center, *models):
-            file = name if format == "store" else f"{name}.{format}"
-            aligned = first.aligned("target") if name == center else models[name].aligned("source")
-            write(aligned, work / file, choose("format", format, FORMATS))
-            written[name] = str(folder / file)
-            task.advance()
-    return written

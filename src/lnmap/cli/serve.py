@@ -1,4 +1,4 @@
-"""The command that opens models to a browser: serve."""
+"""lnmap serve: look words up and correct translations in a browser."""
 
 from __future__ import annotations
 
@@ -7,29 +7,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from lnmap.cli.options import Debug, Json, Quiet
+from lnmap.cli import options
 from lnmap.cli.terminal import console, count
 from lnmap.errors import MissingExtraError, OptionError
 
 
 def serve(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Model folders written by 'lnmap align'.")],
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 lets the network in.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 for any free one.")] = 8000,
+    folders: Annotated[list[Path], options.argument("DIR", "Model folders written by 'lnmap align'.")],
+    host: Annotated[str, options.value("ADDRESS", "Address to listen on; 0.0.0.0 lets the network in.")] = "127.0.0.1",
+    port: Annotated[int, options.value("N", "Port to listen on; 0 for any free one.")] = 8000,
     names: Annotated[
-        list[str] | None,
-        typer.Option("--name", metavar="HOST", help="Another name the server is called by; repeatable."),
+        list[str] | None, options.value("HOST", "Another name the server is called by; repeatable.", "--name")
     ] = None,
-    test: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Test dictionary, to show each model's scores.")
-    ] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    test: Annotated[Path | None, options.value("FILE", "Test dictionary, to show each model's scores.")] = None,
 ) -> None:
     """Open a page in which words are looked up and translations corrected, and an API for programs.
 
@@ -55,12 +45,12 @@ def serve(
         url = run.address(sock, host)
 
         def ready() -> None:
-            if as_json:
+            if console.as_json:
                 console.json({"url": url, "models": list(models)})
             else:
                 console.result(f"{count(len(models), 'model')} at {url}")
                 console.say("Ctrl-C ends the server")
-            sys.stdout.flush()  # whoever reads this through a pipe waits for it
+            sys.stdout.flush()  # a program that reads this through a pipe waits for it
 
         with suppress(KeyboardInterrupt):  # Ctrl-C is how a server ends
             run.serve(models, sock, host, names or (), ready)

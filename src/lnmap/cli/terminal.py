@@ -1,4 +1,4 @@
-"""What the user sees: results on stdout, everything else on stderr, and progress for whatever takes long."""
+"""The terminal: results on stdout; progress, notes and errors on stderr."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ class _Work:
         self.bar: TaskID | None = None
 
     def advance(self, amount: float = 1) -> None:
-        """Say that `amount` more is done."""
         self.done += amount
         self.console.tick(self)
 
     def line(self) -> str:
-        """Tell in words how far the work is."""
+        """Describe how far the work is."""
         seconds = time.monotonic() - self.started
         if not self.total:
             return f"{self.title}: {seconds:.0f} s so far"
@@ -53,8 +52,9 @@ class Console:
         self.reset()
 
     def reset(self) -> None:
-        """Start afresh, as at the beginning of a program."""
-        self.quiet, self.debug = False, os.environ.get("LNMAP_DEBUG", "0") not in ("", "0")
+        """Forget everything, as at the start of a program."""
+        self.as_json = self.quiet = False
+        self.debug = os.environ.get("LNMAP_DEBUG", "0") not in ("", "0")
         self.listeners: list[Callable[[Mapping[str, Any]], None]] = []
         self._open: list[_Work] = []
         self._bars: Bars | None = None
@@ -63,7 +63,7 @@ class Console:
 
     @contextmanager
     def task(self, title: str, total: float | None) -> Iterator[Task]:
-        """Show a piece of work, below the work it is part of."""
+        """Show a task below the one it is part of."""
         work = _Work(self, title, total)
         self._since = self._since or work.started
         self._open.append(work)
@@ -76,7 +76,7 @@ class Console:
                 self._bars.remove_task(work.bar)
 
     def tick(self, work: _Work) -> None:
-        """Bring what is shown up to date, if it is time to."""
+        """Update what is shown, if it is time to."""
         now = time.monotonic()
         if self.quiet or now - self._since < PATIENCE_S:
             return
@@ -87,7 +87,7 @@ class Console:
             self.say(work.line())
 
     def log(self, row: Mapping[str, Any]) -> None:
-        """Print a row of the training log under its column names, and hand it to the listeners."""
+        """Print a row of the training log under its column names, and pass it to the listeners."""
         for listener in self.listeners:
             listener(row)
         columns = _fitting([name for name in row if not name.startswith("moved_")])
@@ -101,7 +101,7 @@ class Console:
         self.say(f"note: {message}")
 
     def say(self, text: str) -> None:
-        """Print a line about what goes on, unless the user wants it quiet."""
+        """Print a line on stderr, unless --quiet was given."""
         if self.quiet:
             return
         if self._bars is not None:
@@ -110,13 +110,21 @@ class Console:
             print(text, file=sys.stderr, flush=True)  # noqa: T201
 
     def result(self, text: str) -> None:
-        """Print a line of the result."""
+        """Print a line of the result on stdout."""
         self.close()
         print(text)  # noqa: T201
 
     def json(self, value: Any) -> None:
-        """Print a result for machines."""
+        """Print a result as JSON."""
         self.result(json.dumps(value, ensure_ascii=False, indent=1))
+
+    def answer(self, value: Any, *lines: str) -> None:
+        """Print a result: the value if --json was given, the lines otherwise."""
+        if self.as_json:
+            self.json(value)
+            return
+        for line in lines:
+            self.result(line)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Print a result as a table."""
@@ -136,7 +144,7 @@ class Console:
         RichConsole(file=sys.stdout, width=width, highlight=False).print(table)
 
     def fail(self, message: str, code: int) -> int:
-        """Print an error as one line; the traceback only on request."""
+        """Print an error as one line, with --debug below its traceback, and return the exit code."""
         self.close()
         if self.debug:
             traceback.print_exc()
@@ -144,13 +152,12 @@ class Console:
         return code
 
     def close(self) -> None:
-        """Take the bars off the screen."""
+        """Remove the bars from the screen."""
         bars, self._bars, self._since = self._bars, None, 0.0
         if bars is not None:
             bars.stop()
 
     def _draw(self) -> None:
-        """Show a bar for each open task."""
         if self._bars is None:
             self._bars = _bars()
             self._bars.start()
@@ -163,7 +170,7 @@ class Console:
 
 
 def cell(value: Any) -> str:
-    """Write a value as it stands in a table."""
+    """Format a value for a table."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: ""}[value]
     if isinstance(value, int):
@@ -172,7 +179,7 @@ def cell(value: Any) -> str:
 
 
 def count(number: int, thing: str) -> str:
-    """Write a number of things, such as '1 line' or '2,000 words'."""
+    """Format a number of things: '1 line', '2,000 words'."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
@@ -181,7 +188,7 @@ def _width(name: str) -> int:
 
 
 def _fitting(names: list[str]) -> list[str]:
-    """Keep the columns that fit a line, and always the last one."""
+    """Drop columns that do not fit the line, but never the last."""
     room = shutil.get_terminal_size((_WIDE, 24)).columns
     while len(names) > 2 and sum(_width(name) + 2 for name in names) > room:
         del names[-2]
@@ -189,19 +196,13 @@ def _fitting(names: list[str]) -> list[str]:
 
 
 def _bars() -> Bars:
+    from rich import progress
     from rich.console import Console as RichConsole
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
-    title = TextColumn("{task.description}", markup=False)
-    columns = (title, BarColumn(), TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=RichConsole(file=sys.stderr), transient=True)
+    title = progress.TextColumn("{task.description}", markup=False)
+    done = (progress.BarColumn(), progress.TaskProgressColumn())
+    times = (progress.TimeElapsedColumn(), progress.TimeRemainingColumn())
+    return progress.Progress(title, *done, *times, console=RichConsole(file=sys.stderr), transient=True)
 
 
 console = Console()

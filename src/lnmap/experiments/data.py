@@ -11,9 +11,8 @@ from typing import Any
 from lnmap import datasets
 from lnmap.datasets import PairFiles
 from lnmap.errors import InputError
-from lnmap.io import read
+from lnmap.io import is_store, read
 from lnmap.io.atomic import write_json
-from lnmap.io.store import is_store
 from lnmap.progress import Progress
 
 LIMIT = 200_000  # words read of the user's own vectors: as many as the paper read

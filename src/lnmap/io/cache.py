@@ -1,12 +1,12 @@
 """The cache of parsed text files: found by content, never stale.
 
 A parsed file is kept as a store under `entries/<key>`; the key hashes the bytes of the file that were read, the reading
-options and the reader's version, so an entry can only ever be found by a file with those bytes.
+options and the reader's version, so an entry can only be found by a file with those bytes.
 
-Hashing a large file each time would cost what the cache saves, so `index/<head>.json` (named by the options and the
-first bytes of the file) records how many bytes were read, their hash, and the identities (real path, device, inode,
+Hashing a large file each time would cost what the cache saves. Therefore `index/<head>.json`, named by the options and
+the first bytes of the file, records how many bytes were read, their hash, and the identities (real path, device, inode,
 size, times of change) of files known to hold them. A file with a recorded identity is not hashed again. An identity is
-recorded only when the file had been unchanged for two seconds when reading began and was the same when it ended: a
+recorded only if the file had been unchanged for two seconds when reading began and was the same when it ended: a
 change within the clock's grain of the reading would leave the identity as it was. Any other file is hashed again.
 
 A reading that stops at its limit depends only on the bytes it read, so only those are hashed, then and later; a reading
@@ -20,7 +20,6 @@ import json
 import os
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,12 +28,11 @@ from typing import IO, Any
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, VectorFileError
 from lnmap.io.atomic import partial_folder, write_json
-from lnmap.io.options import ReadOptions
-from lnmap.io.sources import ByteSource
-from lnmap.io.store import load_store
+from lnmap.io.formats.store import load_store
+from lnmap.io.policy import ReadOptions
+from lnmap.io.source import ByteSource
 
 READER_VERSION = 1
-SMALLEST_CACHED = 1 << 20  # smaller files are parsed as fast as they are found
 
 _SETTLED_NS = 2_000_000_000
 _HEAD = 1 << 16
@@ -44,7 +42,7 @@ _KEY = re.compile(r"[0-9a-f]{40}")
 
 
 def cache_folder() -> Path:
-    """Give the user's cache folder: $LNMAP_CACHE, else $XDG_CACHE_HOME/lnmap, else ~/.cache/lnmap."""
+    """Return the user's cache folder: $LNMAP_CACHE, else $XDG_CACHE_HOME/lnmap, else ~/.cache/lnmap."""
     if own := os.environ.get("LNMAP_CACHE"):
         return Path(own)
     shared = os.environ.get("XDG_CACHE_HOME")
@@ -52,50 +50,51 @@ def cache_folder() -> Path:
 
 
 def clear_cache() -> int:
-    """Remove all cached vectors and give the number of bytes that became free."""
+    """Remove all cached vectors and return the number of bytes that became free."""
     folder = _root()
     freed = sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
     shutil.rmtree(folder, ignore_errors=True)
     return freed
 
 
-def find(path: Path, options: ReadOptions) -> Embeddings | None:
-    """Give what an earlier reading of the same bytes with the same options gave, if it is there."""
+def find_entry(source: ByteSource, options: ReadOptions) -> Embeddings | None:
+    """Return what an earlier reading of the same bytes with the same options gave, if it is there."""
     try:
-        with path.open("rb", buffering=0) as file:
-            note = _note(file, options)
-            record = json.loads(note.read_bytes())
-            if not _KEY.fullmatch(record["key"]) or not _is_same(file, path, record, note):
+        with source.path.open("rb", buffering=0) as file:
+            index = _index_file(file, options)
+            record = json.loads(index.read_bytes())
+            if not _KEY.fullmatch(record["key"]):
                 return None
-        return _load(_root() / "entries" / record["key"], path)
+            if _identity(source.path, source.stat) not in record["seen"]:
+                if not _holds_bytes_of(record, file):
+                    return None
+                _remember(record, file, source, index)
+        return _load(_root() / "entries" / record["key"], source.path)
     except (OSError, ValueError, KeyError, TypeError, LnmapError):
         return None
 
 
 @contextmanager
-def workspace() -> Iterator[Path]:
-    """Yield a folder to fill; it is removed at the end unless `keep` has moved it."""
+def new_entry() -> Iterator[Path]:
+    """Yield a folder to fill; it is removed at the end unless `keep_entry` has moved it."""
     entries = _root() / "entries"
     entries.mkdir(parents=True, exist_ok=True)
     with partial_folder(entries) as work:
         yield work
 
 
-def keep(work: Path, source: ByteSource, options: ReadOptions) -> Embeddings:
-    """Move a filled workspace to its place and load it; whoever comes second uses what is there."""
+def keep_entry(work: Path, source: ByteSource, options: ReadOptions) -> Embeddings:
+    """Move a filled folder to its place in the cache and load it; if another process was first, load its entry."""
     whole = source.ended or source.compression == "zip"
     key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})
-    entry = _root() / "entries" / key
-    loaded = _settle(work, entry, source.path)
+    loaded = _settle(work, _root() / "entries" / key, source.path)
     record = {"key": key, "consumed": source.consumed, "sha256": source.digest, "whole": whole, "seen": []}
     with suppress(OSError), source.path.open("rb", buffering=0) as file:
-        note = _note(file, options)
-        _remember(file, source.path, source.stat, source.opened_ns, record, note)
+        _remember(record, file, source, _index_file(file, options))
     return loaded
 
 
 def _settle(work: Path, entry: Path, path: Path) -> Embeddings:
-    """Load the entry that is there, or else put the workspace there."""
     if entry.is_dir():
         with suppress(VectorFileError):
             return _load(entry, path)
@@ -111,6 +110,7 @@ def _settle(work: Path, entry: Path, path: Path) -> Embeddings:
 
 
 def _load(entry: Path, path: Path) -> Embeddings:
+    """Load an entry, or remove it if it is broken."""
     try:
         return load_store(entry, {"path": str(path)})  # one entry may serve many copies of a file
     except VectorFileError:
@@ -118,36 +118,24 @@ def _load(entry: Path, path: Path) -> Embeddings:
         raise
 
 
-def _is_same(file: IO[bytes], path: Path, record: dict[str, Any], note: Path) -> bool:
-    """Say whether an open file holds the bytes of a record."""
-    opened, status = time.time_ns(), os.fstat(file.fileno())
-    if _identity(path, status) in record["seen"]:
-        return True
-    consumed = int(record["consumed"])
-    if status.st_size < consumed or (record["whole"] and status.st_size != consumed):
-        return False
-    if _hash_first(file, consumed) != record["sha256"]:
-        return False
-    _remember(file, path, status, opened, record, note)
-    return True
+def _holds_bytes_of(record: dict[str, Any], file: IO[bytes]) -> bool:
+    size, consumed = os.fstat(file.fileno()).st_size, int(record["consumed"])
+    fits = size == consumed if record["whole"] else size >= consumed
+    return fits and _hash_first(file, consumed) == record["sha256"]
 
 
-def _remember(
-    file: IO[bytes], path: Path, status: os.stat_result, opened_ns: int, record: dict[str, Any], note: Path
-) -> None:
-    """Write the record, with the file's identity where that can be trusted from now on."""
-    identity = _identity(path, status)
-    settled = opened_ns - max(status.st_ctime_ns, status.st_mtime_ns) >= _SETTLED_NS
-    if settled and _identity(path, os.fstat(file.fileno())) == identity:
+def _remember(record: dict[str, Any], file: IO[bytes], source: ByteSource, index: Path) -> None:
+    """Write a record, with the source's identity if that can be trusted from now on."""
+    identity = _identity(source.path, source.stat)
+    settled = source.opened_ns - max(source.stat.st_ctime_ns, source.stat.st_mtime_ns) >= _SETTLED_NS
+    if settled and _identity(source.path, os.fstat(file.fileno())) == identity:
         record["seen"] = [*record["seen"], identity][-_MOST_SEEN:]
-    try:
-        write_json(note, record)
-    except LnmapError:
-        return  # the next reading hashes or parses again
+    with suppress(LnmapError):  # without it the next reading hashes or parses again
+        write_json(index, record)
 
 
-def _note(file: IO[bytes], options: ReadOptions) -> Path:
-    """Name the index file for a file's first bytes and the options."""
+def _index_file(file: IO[bytes], options: ReadOptions) -> Path:
+    """Return the path of the record for a file's first bytes and the options."""
     head = hashlib.sha256(file.read(_HEAD)).hexdigest()
     key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})
     return _root() / "index" / f"{key}.json"

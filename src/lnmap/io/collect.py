@@ -1,57 +1,57 @@
-"""Collecting: the reading policy applied to blocks of words and vectors, whatever format they come from."""
+"""Collecting: the reading policy, applied to blocks of words and vectors of any format."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lnmap.embeddings import all_finite
 from lnmap.errors import VectorFileError
-from lnmap.io.options import ZERO_PATCH, ReadOptions
+from lnmap.io.policy import ReadOptions
 
 Matrix = NDArray[np.float32]
 SAMPLES = 20
+_ZERO_PATCH = 0.01
 
 
-class Sink(Protocol):
-    """Where the vectors go."""
+class Rows:
+    """Keep the vectors in one array that grows; a single block is held without a copy."""
 
-    def add(self, vectors: Matrix) -> None:
-        """Take some rows."""
-
-
-class MemorySink:
-    """Keep the vectors in one array that grows."""
-
-    def __init__(self, dim: int, hint: int) -> None:
-        # Memory that is never written to costs nothing, so a hint too high does no harm.
-        self._rows = np.empty((max(hint, 1), dim), np.float32)
-        self._used = 0
+    def __init__(self) -> None:
+        self._array: Matrix = np.empty((0, 0), np.float32)
+        self._used = self._blocks = 0
 
     def add(self, vectors: Matrix) -> None:
         """Append rows."""
-        end = self._used + len(vectors)
-        if end > len(self._rows):
-            grown = np.empty((max(end, len(self._rows) * 3 // 2), self._rows.shape[1]), np.float32)
-            grown[: self._used] = self._rows[: self._used]
-            self._rows = grown
-        self._rows[self._used : end] = vectors
-        self._used = end
+        start, self._used, self._blocks = self._used, self._used + len(vectors), self._blocks + 1
+        if self._blocks == 1:
+            self._array = vectors
+            return
+        if self._blocks == 2:
+            self._array = self._array.copy()
+        if self._used > len(self._array):
+            # Large pieces of memory grow by remapping, not copying: there is never a second array of that size.
+            self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)
+        self._array[start : self._used] = vectors
 
     @property
     def vectors(self) -> Matrix:
-        """Give all rows."""
-        return self._rows[: self._used]
+        """All rows."""
+        return self._array[: self._used]
 
 
 class Collector:
-    """Apply a reading policy to rows that come in blocks, and keep count of what it did."""
+    """Apply a reading policy to rows that come in blocks, and count what it did.
 
-    def __init__(self, options: ReadOptions, sink: Sink) -> None:
+    :param keep: takes the vectors of the words that are kept.
+    """
+
+    def __init__(self, options: ReadOptions, keep: Callable[[Matrix], None]) -> None:
         self.options = options
-        self.sink = sink
+        self._keep = keep
         self.words: list[str] = []
         self.duplicates = 0
         self.zeros = 0
@@ -61,9 +61,8 @@ class Collector:
 
     @property
     def full(self) -> bool:
-        """Say whether the wanted number of words is reached."""
-        options = self.options
-        return options.limit is not None and options.limit_counts == "words" and len(self.words) >= options.limit
+        """Whether the wanted number of words is reached."""
+        return self.options.word_limit is not None and len(self.words) >= self.options.word_limit
 
     def skip(self, place: int, reason: str) -> None:
         """Count a line or record that is left out."""
@@ -71,8 +70,23 @@ class Collector:
         if len(self.samples) < SAMPLES:
             self.samples.append([place, reason])
 
+    def add_checked(self, words: list[str], vectors: Matrix, first: int, empty_words: bool = True) -> None:
+        """Take rows number `first`, `first` + 1, ...; skip those that are not finite and, on request, empty words."""
+        bad: dict[int, str] = {}
+        if not empty_words and "" in words:
+            bad = {row: "empty word" for row, word in enumerate(words) if not word}
+        if not all_finite(vectors):
+            not_finite = np.flatnonzero(~np.isfinite(vectors).all(axis=1)).tolist()
+            bad |= dict.fromkeys(not_finite, "NaN or infinite value")
+        for row in sorted(bad):
+            self.skip(first + row, bad[row])
+        if bad:
+            kept = [row for row in range(len(words)) if row not in bad]
+            words, vectors = [words[row] for row in kept], vectors[kept]
+        self.add(words, vectors)
+
     def add(self, words: Sequence[str], vectors: Matrix) -> None:
-        """Take rows in file order."""
+        """Take finite rows in file order."""
         words = [word.lower() for word in words] if self.options.lowercase else list(words)
         kept = self._new(words)
         if len(kept) < len(words):
@@ -80,19 +94,15 @@ class Collector:
             vectors = vectors[kept]
         self._seen.update(words)
         self.words += words
-        self.sink.add(self._patched(vectors))
+        self._keep(self._patched(vectors))
 
     def _new(self, words: list[str]) -> Sequence[int]:
-        """Give the rows of words not met before, up to the limit."""
-        room = len(words)
-        if self.options.limit is not None and self.options.limit_counts == "words":
-            room = self.options.limit - len(self.words)
+        """Return the rows of words not met before, up to the limit."""
+        limit = self.options.word_limit
+        room = len(words) if limit is None else max(limit - len(self.words), 0)
         fresh = set(words)
         if len(fresh) == len(words) and self._seen.isdisjoint(fresh):
-            return range(len(words))[: max(room, 0)]
-        return self._first_ones(words, room)
-
-    def _first_ones(self, words: list[str], room: int) -> list[int]:
+            return range(len(words))[:room]
         kept: list[int] = []
         here: set[str] = set()
         for row, word in enumerate(words):
@@ -101,10 +111,10 @@ class Collector:
             if word not in self._seen and word not in here:
                 here.add(word)
                 kept.append(row)
-                continue
-            if self.options.dedupe == "error":
+            elif self.options.dedupe == "error":
                 raise VectorFileError(f"the word {word!r} occurs more than once; read with dedupe='first' to keep one")
-            self.duplicates += 1
+            else:
+                self.duplicates += 1
         return kept
 
     def _patched(self, vectors: Matrix) -> Matrix:
@@ -115,11 +125,11 @@ class Collector:
         if len(zero):
             self.zeros += len(zero)
             vectors = vectors.copy()
-            vectors[zero, 0] = ZERO_PATCH
+            vectors[zero, 0] = _ZERO_PATCH
         return vectors
 
     def report(self) -> dict[str, Any]:
-        """Give what results record of the reading."""
+        """Return what results record of the reading."""
         return {
             **self.options.record(),
             "words": len(self.words),
@@ -128,13 +138,3 @@ class Collector:
             "duplicates": self.duplicates,
             "zeros_patched": self.zeros,
         }
-
-
-def drop_not_finite(words: list[str], vectors: Matrix, first: int, collector: Collector) -> tuple[list[str], Matrix]:
-    """Leave out rows with NaN or infinite values and report them as records `first`, `first` + 1 and so on."""
-    finite: NDArray[np.bool_] = np.asarray(np.isfinite(vectors).all(axis=1))
-    if finite.all():
-        return words, vectors
-    for row in np.flatnonzero(~finite):
-        collector.skip(first + int(row), "NaN or infinite value")
-    return [word for word, good in zip(words, finite, strict=True) if good], vectors[finite]

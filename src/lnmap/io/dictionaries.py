@@ -10,8 +10,9 @@ from typing import Any
 
 from lnmap.errors import LexiconError, OutputError
 from lnmap.io.atomic import atomic_file
-from lnmap.io.blocks import OVERLONG, line_blocks
-from lnmap.io.sources import ByteSource
+from lnmap.io.formats.header import is_web_page
+from lnmap.io.lines import OVERLONG, line_blocks
+from lnmap.io.source import ByteSource
 from lnmap.lexicon import Lexicon
 
 MOST_BYTES = 1 << 30
@@ -22,7 +23,7 @@ _BOM = "\ufeff"
 
 
 def read_lexicon(path: str | Path) -> Lexicon:
-    """Read word pairs, one a line.
+    """Read word pairs, one per line.
 
     A line with a tab is split at tabs, so that its words may hold blanks; further columns (scores) are ignored. Any
     other line is split at blanks and must hold two words. Empty lines are passed over, and so are comments: lines that
@@ -37,13 +38,21 @@ def read_lexicon(path: str | Path) -> Lexicon:
         if not line.strip() or _is_comment(line) or (number == 1 and _is_head(line)):
             continue
         fields = _fields(line)
-        reason = _complaint(line, fields)
-        if reason:
-            skipped.append([number, reason])
+        if line == _TOO_LONG:
+            skipped.append([number, "line too long"])
+        elif "\t" not in line and len(fields) != 2:
+            skipped.append([number, f"{len(fields)} word{'s' * (len(fields) > 1)} instead of two"])
+        elif not fields[0] or not fields[1]:
+            skipped.append([number, "an empty word"])
         else:
             pairs.append((fields[0], fields[1]))
+    if not pairs and not skipped:
+        raise LexiconError(f"{path} holds only comments and empty lines; expected lines of two words")
     if not pairs:
-        raise LexiconError(_nothing(path, skipped))
+        number, reason = skipped[0]
+        raise LexiconError(
+            f"{path} holds no word pairs: {len(skipped):,} lines skipped (first: line {number}, {reason})"
+        )
     return Lexicon(pairs, {"path": str(path), "pairs": len(pairs), "skipped": skipped})
 
 
@@ -52,7 +61,7 @@ def write_lexicon(
 ) -> None:
     """Write rows as tab-separated text under a line of column names; numbers get six digits.
 
-    A word that a spreadsheet would take for a formula gets a blank before it, which `read_lexicon` strips.
+    Words that a spreadsheet could run as a formula get a blank before them, which `read_lexicon` strips.
     """
     path = Path(path)
     with atomic_file(path, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
@@ -61,8 +70,14 @@ def write_lexicon(
             file.write("\t".join(map(_cell, row)) + "\n")
 
 
+def guarded(cell: str, guard: str = " ", also: str = '"') -> str:
+    """Put `guard` before a cell that a spreadsheet could run, going by its first letter in any width."""
+    first = unicodedata.normalize("NFKC", cell.lstrip()[:1])[:1]
+    return guard + cell if first and first in "=+-@|%" + also else cell
+
+
 def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a file, never holding more than a piece of it; one that is too long ends in a NUL."""
+    """Yield the lines of a file, holding one piece of it at a time; a line that is too long ends in a NUL."""
     blank = True
     with ByteSource(path, LexiconError) as source:
         if source.is_npz:
@@ -86,7 +101,7 @@ def _lines(path: Path) -> Iterator[str]:
 def _check_start(block: bytes, path: Path) -> None:
     if block.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise LexiconError(f"{path} is UTF-16 text; convert it to UTF-8")
-    if block.removeprefix(_BOM.encode()).lstrip()[:15].lower().startswith((b"<!doctype", b"<html")):
+    if is_web_page(block):
         raise LexiconError(f"{path} is a web page, not a dictionary; the download went wrong: fetch it again")
 
 
@@ -102,30 +117,6 @@ def _fields(line: str) -> list[str]:
     if "\t" in line:
         return [field.strip(" ") for field in line.split("\t")]
     return _BLANKS.split(line.strip(" "))
-
-
-def _complaint(line: str, fields: list[str]) -> str:
-    if line == _TOO_LONG:
-        return "line too long"
-    if "\t" in line:
-        return "" if fields[0] and fields[1] else "an empty word"
-    return "" if len(fields) == 2 else f"{len(fields)} word{'s' * (len(fields) > 1)} instead of two"
-
-
-def _nothing(path: Path, skipped: list[list[Any]]) -> str:
-    if not skipped:
-        return f"{path} holds only comments and empty lines; expected lines of two words"
-    number, reason = skipped[0]
-    return f"{path} holds no word pairs: {len(skipped):,} lines skipped (first: line {number}, {reason})"
-
-
-def guarded(cell: str, guard: str = " ", also: str = '"') -> str:
-    """Put a guard before what a spreadsheet might run: by its first letter, wide and small forms of it included.
-
-    The blank that is put there by default is stripped by `read_lexicon`.
-    """
-    first = unicodedata.normalize("NFKC", cell.lstrip()[:1])[:1]
-    return guard + cell if first and first in "=+-@|%" + also else cell
 
 
 def _cell(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Writing: word vectors to a file or folder, whole or in blocks, never half."""
+"""Writing word vectors to a file or folder, whole or in blocks."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 import numpy as np
 
-from lnmap.embeddings import Embeddings
 from lnmap.errors import OptionError, OutputError
-from lnmap.io.atomic import atomic_file, atomic_folder, writing
+from lnmap.io.atomic import atomic_file
 from lnmap.io.collect import Matrix
-from lnmap.io.formats import binary_rows, text_rows
-from lnmap.io.objects import as_embeddings
-from lnmap.io.store import StoreWriter, refuse_existing, save_store
+from lnmap.io.formats.store import save_store, write_store
+from lnmap.io.memory import as_embeddings
 
 Format = Literal["vec", "bin", "store", "npz"]
 Blocks = Iterable[tuple[Sequence[str], Matrix]]
 
-FORMATS: tuple[Format, ...] = ("vec", "bin", "store", "npz")
-_BLOCK = 4096
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+# What a reader would split, join or strip: such words do not come back as they were.
+_NOT_IN_TEXT = re.compile(r"[\n\t]|^ | $|  |^$")
+_NOT_IN_BINARY = re.compile(r" |^\n|^$")
 
 
 def write(embeddings: Any, path: str | Path, format: Format = "vec") -> None:
@@ -38,8 +40,8 @@ def write(embeddings: Any, path: str | Path, format: Format = "vec") -> None:
     embeddings = as_embeddings(embeddings)
     if format == "store":
         save_store(embeddings, path)
-        return
-    write_stream(path, format, len(embeddings), embeddings.dim, _blocks(embeddings))
+    else:
+        write_stream(path, format, len(embeddings), embeddings.dim, embeddings.blocks())
 
 
 def write_stream(path: str | Path, format: Format, n: int, dim: int, blocks: Blocks) -> None:
@@ -49,20 +51,15 @@ def write_stream(path: str | Path, format: Format, n: int, dim: int, blocks: Blo
         raise OptionError(f"unknown format {format!r}; use one of: {', '.join(FORMATS)}")
     checked = _checked(blocks, n, dim)
     if format == "store":
-        _write_store(path, dim, checked)
+        write_store(path, checked)
     elif format == "npz":
         _write_npz(path, n, dim, checked)
     else:
         _write_rows(path, n, dim, checked, text_rows if format == "vec" else binary_rows)
 
 
-def _blocks(embeddings: Embeddings) -> Iterator[tuple[Sequence[str], Matrix]]:
-    for start in range(0, len(embeddings), _BLOCK):
-        yield embeddings.words[start : start + _BLOCK], embeddings.vectors[start : start + _BLOCK]
-
-
 def _checked(blocks: Blocks, n: int, dim: int) -> Iterator[tuple[Sequence[str], Matrix]]:
-    """Pass blocks on as contiguous float32 and see that they are as many as was said."""
+    """Pass blocks on as contiguous float32 and check that they hold what was announced."""
     seen = 0
     for words, vectors in blocks:
         matrix = np.ascontiguousarray(vectors, dtype=np.float32)
@@ -77,51 +74,59 @@ def _checked(blocks: Blocks, n: int, dim: int) -> Iterator[tuple[Sequence[str], 
 
 
 def _write_rows(
-    path: Path,
-    n: int,
-    dim: int,
-    blocks: Iterator[tuple[Sequence[str], Matrix]],
-    rows: Callable[[Sequence[str], Matrix], bytes],
+    path: Path, n: int, dim: int, blocks: Blocks, as_bytes: Callable[[Sequence[str], Matrix], bytes]
 ) -> None:
     if path.is_dir():
         raise OutputError(f"{path} is a folder; give the name of a file")
-    with atomic_file(path) as raw, _compressed(raw, path) as file:
+    with atomic_file(path) as raw, _compressed(raw, path.suffix) as file:
         file.write(f"{n} {dim}\n".encode("ascii"))
         for words, vectors in blocks:
-            file.write(rows(words, vectors))
+            file.write(as_bytes(words, vectors))
 
 
-@contextmanager
-def _compressed(raw: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
-    """Give a file that compresses as the suffix says."""
-    if path.suffix == ".gz":
-        file: Any = gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0)
-    elif path.suffix in (".bz2", ".xz"):
-        file = bz2.BZ2File(raw, "wb") if path.suffix == ".bz2" else lzma.LZMAFile(raw, "wb")  # noqa: SIM115
+def _compressed(raw: IO[bytes], suffix: str) -> AbstractContextManager[IO[bytes]]:
+    if suffix == ".gz":  # without a name and a time the same vectors give the same bytes
+        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0)  # type: ignore[return-value]
+    if suffix == ".bz2":
+        return bz2.BZ2File(raw, "wb")
+    return lzma.LZMAFile(raw, "wb") if suffix == ".xz" else nullcontext(raw)
+
+
+def text_rows(words: Sequence[str], vectors: Matrix) -> bytes:
+    """Return lines of a word and its numbers, with the fewest digits that give the same float32 back."""
+    names = _encoded(words, _NOT_IN_TEXT, "a text file")
+    try:
+        import polars
+    except ImportError:
+        numbers = [(" %.9g" * len(row) % tuple(row)).encode("ascii") for row in vectors.tolist()]
     else:
-        yield raw
-        return
-    with file:
-        yield file
+        table = polars.DataFrame(vectors, schema=[str(column) for column in range(vectors.shape[1])])
+        text: Any = table.write_csv(include_header=False, separator=" ")
+        numbers = [b" " + line for line in text.encode("ascii").split(b"\n")]
+    return b"".join(part for name, row in zip(names, numbers, strict=False) for part in (name, row, b"\n"))
 
 
-def _write_store(path: Path, dim: int, blocks: Iterator[tuple[Sequence[str], Matrix]]) -> None:
-    refuse_existing(path)
-    with atomic_folder(path) as work:
-        writer = StoreWriter(work, dim)
-        words: list[str] = []
-        try:
-            for names, vectors in blocks:
-                words += names
-                writer.add(vectors)
-            writer.finish(words, {})
-        finally:
-            writer.close()
+def binary_rows(words: Sequence[str], vectors: Matrix) -> bytes:
+    """Return records of a word, a blank, float32 numbers and a line feed, as word2vec writes them."""
+    names = _encoded(words, _NOT_IN_BINARY, "a word2vec binary file")
+    rows = vectors.astype("<f4", copy=False)
+    return b"".join(part for name, row in zip(names, rows, strict=True) for part in (name, b" ", row.tobytes(), b"\n"))
 
 
-def _write_npz(path: Path, n: int, dim: int, blocks: Iterator[tuple[Sequence[str], Matrix]]) -> None:
+def _encoded(words: Sequence[str], unfit: re.Pattern[str], what: str) -> list[bytes]:
+    """Encode words; refuse those that the format cannot hold."""
+    for word in words:
+        if unfit.search(word):
+            raise OutputError(f"{what} cannot hold the word {word!r}; write a store instead")
+    try:
+        return [word.encode("utf-8", "surrogateescape") for word in words]
+    except UnicodeEncodeError as error:
+        raise OutputError(f"{what} cannot hold the word {error.object!r}; write a store instead") from error
+
+
+def _write_npz(path: Path, n: int, dim: int, blocks: Blocks) -> None:
     words: list[str] = []
-    with writing("the file", path), atomic_file(path) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_STORED) as archive:
+    with atomic_file(path) as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_STORED) as archive:
         with archive.open("vectors.npy", "w", force_zip64=True) as member:
             fields = {"descr": "<f4", "fortran_order": False, "shape": (n, dim)}
             np.lib.format.write_array_header_1_0(member, fields)

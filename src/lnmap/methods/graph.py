@@ -1,8 +1,8 @@
 """Thousands of small training steps without waiting for the host.
 
-At batch 128 a step of LNMap is a chain of some forty kernels of a few microseconds: launching them one by one takes
-longer than running them. On CUDA a step is therefore captured once as a graph and replayed, with what nothing in the
-chain waits for on streams beside it. Elsewhere the step simply runs.
+At batch 128 a step of LNMap is a chain of some forty kernels of a few microseconds each: launching them takes longer
+than running them. On CUDA a step is therefore captured once as a graph and replayed; work that the chain does not wait
+for runs on other streams. Elsewhere the step simply runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WARM_UP = 3  # runs before a capture, so that libraries and optimisers allocate
 
 
 class Beside:
-    """Two streams for work that nothing in the main chain of a step waits for.
+    """Two streams for work that the main chain of a step does not wait for.
 
     Everything it touches must stay allocated: the allocator knows of one stream only.
     """
@@ -28,14 +28,14 @@ class Beside:
 
     @contextmanager
     def start(self, which: int = 0) -> Iterator[None]:
-        """Run what follows beside the chain, after all that the chain has done so far."""
+        """Run what follows beside the chain, after all it has done so far."""
         self.busy.add(which)
         self.streams[which].wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.streams[which]):
             yield
 
     def join(self) -> None:
-        """Let the chain wait for all that was started."""
+        """Make the chain wait for all that was started."""
         for which in self.busy:
             torch.cuda.current_stream().wait_stream(self.streams[which])
         self.busy.clear()
@@ -44,11 +44,10 @@ class Beside:
 class Repeated:
     """Steps to be run many times side by side; captured as one CUDA graph where there is one.
 
-    The steps must not depend on each other, must not look at any value on the host, and must read their inputs from
-    tensors that stay in place.
+    The steps must be independent of each other, look at no value on the host, and read tensors that stay in place.
 
-    :param state: every tensor the steps change; it is put back after the warm-up, so that capturing trains nothing.
-    :param generator: what the steps draw from; each replay draws anew.
+    :param state: every tensor the steps change, restored after the warm-up, so that capturing trains nothing.
+    :param generator: the generator that the steps draw from; each replay draws anew.
     """
 
     def __init__(
@@ -84,7 +83,7 @@ class Repeated:
         self.graph = torch.cuda.CUDAGraph()
         if self.generator is not None:
             self.graph.register_generator_state(self.generator)
-        with torch.cuda.graph(self.graph):  # recorded, not run: nothing to put back
+        with torch.cuda.graph(self.graph):  # recorded, not run: nothing to restore
             self._run_side_by_side()
 
     def _run_side_by_side(self) -> None:

@@ -1,11 +1,11 @@
-"""The one place that knows every stage: read, choose the seed, train, and hand back a model."""
+"""The one place that joins the stages: read, choose the seed, train, and return a model."""
 
 from __future__ import annotations
 
 import hashlib
 import platform
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -31,8 +31,6 @@ from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY
 from lnmap.version import __version__
 
-__all__ = ["Pairs", "align", "pick_device", "seed_pairs"]
-
 _SMALLEST, _LARGEST = 1e-15, 1e15
 Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
 
@@ -57,6 +55,7 @@ def align(
     resume: bool | None = None,
     memory: int = MEMORY,
     progress: Progress | None = None,
+    on_seed: Callable[[Lexicon], None] | None = None,
 ) -> Model:
     """Learn to translate between two languages.
 
@@ -65,7 +64,7 @@ def align(
     :param pairs: seed dictionary: a path, a `Lexicon` or word pairs; 'identical' or 'numerals' need no dictionary.
     :param method: name of a system (`lnmap.METHODS`) or a built one; `profile` and `options` change its settings.
     :param take: seed rule such as '1k-unique'; everything by default.
-    :param policy: how vector files are read, 'muse' or 'vecmap'; `Embeddings` have been read and are taken as they are.
+    :param policy: how vector files are read, 'muse' or 'vecmap'; `Embeddings` are taken as they are.
     :param limit: keep this many of the most frequent words.
     :param one_way: train only source to target where a system trains each direction for itself.
     :param calibrate: train a second time without a fifth of the seed's words, to learn how far answers can be trusted
@@ -74,14 +73,17 @@ def align(
     :param checkpoint: instead of `out`: folder for the state of the run alone, from which an interrupted one is
         continued; no model is saved, and the caller removes the folder when it has what it wanted.
     :param resume: True insists on continuing, False starts over, None continues if there is something to continue.
+    :param on_seed: called with the seed pairs that the rule has chosen, before training starts.
     """
     progress = progress or Silent()
     started = time.perf_counter()
     system = method if isinstance(method, Method) else make_method(method, profile, options)
     given_sides = {Side.SOURCE: source, Side.TARGET: target}
     source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
-    given = given_pairs(pairs, source, target, system)
+    given = _given_pairs(pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
+    if on_seed is not None:
+        on_seed(lexicon)
     run = Run(seed, pick_device(device), one_way, memory, progress, words=(source.words, target.words))
     with ExitStack() as stack:
         folder = checkpoint if out is None else out
@@ -123,7 +125,7 @@ def align(
 
 @contextmanager
 def _computable(method: Method) -> Iterator[None]:
-    """Say in words that a decomposition did not converge, whichever method asked for it."""
+    """Explain a decomposition that did not converge, whichever method asked for it."""
     try:
         yield
     except torch.linalg.LinAlgError as error:  # type: ignore[attr-defined]
@@ -144,7 +146,7 @@ def _vectors(source: Any, policy: str, limit: int | None, progress: Progress) ->
 
 
 def _check_scale(found: Embeddings) -> None:
-    """Refuse values whose squares float32 cannot hold: lengths and products of such vectors are all nothing."""
+    """Refuse values whose squares float32 cannot hold: lengths and products would be zero or infinite."""
     largest = max(float(found.vectors.max()), -float(found.vectors.min()))
     if not _SMALLEST <= largest <= _LARGEST:
         wrong = f"the largest value is {largest:.3g}" if largest else "all values are zero"
@@ -154,22 +156,13 @@ def _check_scale(found: Embeddings) -> None:
         )
 
 
-def seed_pairs(
-    pairs: Pairs, take: str | None, source: Embeddings, target: Embeddings, method: Method | None = None
-) -> Lexicon:
-    """Turn what the user gave into seed pairs whose words are all known."""
-    given = given_pairs(pairs, source, target, method)
-    return given if pairs is None else given.take(take, source, target)
-
-
-def given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: Method | None = None) -> Lexicon:
-    """Turn what the user gave into pairs, before any rule chooses among them."""
+def _given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: Method) -> Lexicon:
+    """Return the pairs that were given, before any rule chooses among them."""
     if pairs is None:
-        if method is not None and (method.supervision == "none" or not method.needs_pairs):
+        if method.supervision == "none" or not method.needs_pairs:
             return Lexicon([])
-        name = method.name if method is not None else "this method"
         raise InputError(
-            f"{name} learns from seed pairs and got none",
+            f"{method.name} learns from seed pairs and got none",
             advice="give a dictionary with {pairs}, or {pairs:identical} to start from words spelt alike",
         )
     if isinstance(pairs, str) and pairs in SEEDS_WITHOUT_DICTIONARY:
@@ -180,7 +173,7 @@ def given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: Me
 
 
 def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) -> Checkpoint:
-    """Open the run's checkpoint and say what becomes of one that is there already."""
+    """Open the run's checkpoint; report what becomes of one that is there already."""
     checkpoint = FolderCheckpoint(out, key)
     owner = checkpoint.owner()
     if resume and owner != key:
@@ -197,7 +190,7 @@ def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) ->
 
 
 def _key(method: Method, source: Embeddings, target: Embeddings, pairs: Lexicon, run: Run) -> str:
-    """Hash of everything that determines a run's result."""
+    """Hash everything that determines a run's result."""
     parts = (
         __version__,
         method.name,

@@ -12,7 +12,7 @@ from lnmap.confidence import LEAST, Confidence, Confidences, hold_out, outcomes
 from lnmap.direction import Direction
 from lnmap.errors import LnmapError
 from lnmap.methods.base import Alignment, Method, Run
-from lnmap.progress import Progress
+from lnmap.progress import Forward
 from lnmap.retrieve import BilingualSpace
 
 _BLOCK = 8192  # words mapped at a time
@@ -60,18 +60,11 @@ def _space(alignment: Alignment, x: Tensor, y: Tensor, direction: Direction, run
     return BilingualSpace(asked, answer, memory=run.memory, progress=run.progress)
 
 
-class _TasksOnly:
-    """Show the progress of the second training, but not its log, which belongs to no model."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-
-    def task(self, title: str, total: float | None) -> Any:
-        """Show the task."""
-        return self._progress.task(title, total)
+class _TasksOnly(Forward):
+    """Show how far the second training is, but drop its log, which belongs to no model, and its notes, all repeated."""
 
     def log(self, row: Mapping[str, Any]) -> None:
-        """Drop the row."""
+        pass
 
     def note(self, message: str) -> None:
-        """Drop the note: the first training has said the same."""
+        pass

@@ -32,7 +32,8 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError, OverflowError) as error:
-        raise OptionError(f"--host {host!r} is no address of this machine ({error}); try 127.0.0.1") from error
+        problem = f"{host!r} is no address of this machine ({error})"
+        raise OptionError(problem, advice="try {host:127.0.0.1}") from error
     sock = socket.socket(family, kind, number)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -40,8 +41,8 @@ def listen(host: str, port: int) -> socket.socket:
         sock.listen(_BACKLOG)
     except OSError as error:
         sock.close()
-        hint = "choose another with --port, or --port 0 for any free one"
-        raise OptionError(f"cannot listen on port {port} of {host}: {error.strerror}; {hint}") from error
+        problem = f"cannot listen on port {port} of {host}: {error.strerror}"
+        raise OptionError(problem, advice="choose another {port}, or {port:0} for any free one") from error
     return sock
 
 

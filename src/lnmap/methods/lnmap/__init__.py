@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from lnmap.methods.base import Method, Run, require_pairs
+from lnmap.methods.lnmap.algorithm import Algorithm1
 from lnmap.methods.lnmap.alignment import LatentAlignment
 from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
-from lnmap.methods.lnmap.train import Trainer
+from lnmap.methods.lnmap.published import Published, TrainedAutoencoders
 from lnmap.normalize import Normalizer
 
 _LEAST_PAIRS = 10
@@ -31,11 +33,17 @@ class LNMap(Method):
         self._warn(len(source), len(target), pairs, run)
         norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
         x, y = norms[0].fit(source), norms[1].fit(target)
-        forward, backward = Trainer(x, y, pairs, self.options, run).train()
-        return LatentAlignment(norms, forward, backward, self.options)
+        with torch.random.fork_rng([run.device] if run.device.type == "cuda" else []):  # leaves torch's draws alone
+            nets = self._algorithm()(x, y, pairs, self.options, run).train()
+        return LatentAlignment(norms, nets, self.options)
+
+    def _algorithm(self) -> type[Algorithm1]:
+        if self.options.updates != "ranking":
+            return Published
+        return Algorithm1 if self.options.autoencoder == "linear" else TrainedAutoencoders
 
     def _warn(self, n: int, m: int, pairs: Tensor, run: Run) -> None:
-        """Say what is unusual about the data and what is done about it."""
+        """Report what is unusual about the data and what is done about it."""
         smaller = min(n, m)
         if smaller < _FEW_WORDS:
             run.progress.note(

@@ -9,58 +9,54 @@ from torch import Tensor
 
 from lnmap.direction import Direction, Side
 from lnmap.methods.base import Alignment, State, load_norms
-from lnmap.methods.lnmap.networks import Networks
+from lnmap.methods.lnmap.networks import Networks, section
 from lnmap.methods.lnmap.options import LNMapOptions
 from lnmap.normalize import Normalizer
 
 
 class LatentAlignment(Alignment):
-    """Source words become target codes M(E_x(x)), target words E_y(y); each direction has networks of its own.
+    """Words asked about become codes M(E_x(x)) of the answering language, its own words E_y(y).
 
-    :param forward: networks trained from source to target.
-    :param backward: networks trained from target to source, seen from the target; None after one-way training,
-        when target words are looked up among the forward direction's codes.
+    :param nets: the networks of each direction, seen from the language asked. After one-way training there are only
+        forward ones; target words are then looked up among the same codes.
     """
 
     kind = "latent"
 
     def __init__(
-        self, norms: tuple[Normalizer, Normalizer], forward: Networks, backward: Networks | None, options: LNMapOptions
+        self, norms: tuple[Normalizer, Normalizer], nets: dict[Direction, Networks], options: LNMapOptions
     ) -> None:
-        self.norms, self.forward, self.backward, self.options = norms, forward.eval(), backward, options
-        if backward is not None:
-            backward.eval()
+        self.norms, self.options = norms, options
+        self.nets = {direction: networks.eval() for direction, networks in nets.items()}
 
     @property
     def one_space(self) -> bool:
         """Whether only the forward direction was trained."""
-        return self.backward is None
+        return len(self.nets) == 1
 
     def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, c)."""
-        x = self.norms[0].apply(x)
-        if direction is Direction.BACKWARD and self.backward is not None:
-            return self.backward.encode_target(x)
-        return self.forward.translate(x)
+        return self._map(self.norms[0].apply(x), Side.SOURCE, direction)
 
     def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, c)."""
-        y = self.norms[1].apply(y)
-        if direction is Direction.BACKWARD and self.backward is not None:
-            return self.backward.translate(y)
-        return self.forward.encode_target(y)
+        return self._map(self.norms[1].apply(y), Side.TARGET, direction)
+
+    def _map(self, vectors: Tensor, side: Side, direction: Direction) -> Tensor:
+        direction = direction if direction in self.nets else Direction.FORWARD
+        nets = self.nets[direction]
+        return nets.translate(vectors) if side is direction.asked else nets.encode_target(vectors)
 
     def state(self) -> State:
         """The networks of both directions, the normalisers and the sizes."""
-        tensors = {f"forward.{name}": t for name, t in self.forward.state_dict().items()}
-        if self.backward is not None:
-            tensors |= {f"backward.{name}": t for name, t in self.backward.state_dict().items()}
-        for side, norm in zip(Side, self.norms, strict=True):
+        tensors = {f"{way}.{name}": t for way, nets in self.nets.items() for name, t in nets.state_dict().items()}
+        norms = dict(zip(Side, self.norms, strict=True))
+        for side, norm in norms.items():
             tensors |= {f"norm.{side}.{name}": t for name, t in norm.tensors().items()}
         names = "autoencoder", "mapper", "code", "hidden", "mapper_hidden"
         values = {
-            "recipes": {side: norm.recipe for side, norm in zip(Side, self.norms, strict=True)},
-            "dims": dict(zip(Side, dims(self.forward), strict=True)),
+            "recipes": {side: norm.recipe for side, norm in norms.items()},
+            "dims": dict(zip(Side, self.nets[Direction.FORWARD].dims, strict=True)),
             "networks": {name: getattr(self.options, name) for name in names},
         }
         return values, {name: t.clone() for name, t in tensors.items()}
@@ -68,29 +64,20 @@ class LatentAlignment(Alignment):
     @classmethod
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> LatentAlignment:
         """Rebuild from `state()`."""
-        options = LNMapOptions(**values["networks"])
-        source, target = (int(values["dims"][side]) for side in Side)
-        forward = _load(Networks((source, target), options), "forward.", tensors)
-        has_backward = any(name.startswith("backward.") for name in tensors)
-        backward = _load(Networks((target, source), options), "backward.", tensors) if has_backward else None
-        return cls(load_norms(values, tensors), forward, backward, options)
+        options = LNMapOptions(**values["networks"], updates="joint")  # which allows all sizes
+        nets = {}
+        for direction in Direction:
+            if found := section(tensors, f"{direction}."):
+                dims = int(values["dims"][direction.asked]), int(values["dims"][direction.answering])
+                nets[direction] = Networks(dims, options)
+                # Mappers with dropout used to be written with another number for their last layer.
+                nets[direction].load_state_dict({k.replace(".layers.3.", ".layers.2."): t for k, t in found.items()})
+        return cls(load_norms(values, tensors), nets, options)
 
     def to(self, device: torch.device | str) -> LatentAlignment:
         """Move to a device."""
         for norm in self.norms:
             norm.to(device)
-        self.forward.to(device)
-        if self.backward is not None:
-            self.backward.to(device)
+        for nets in self.nets.values():
+            nets.to(device)
         return self
-
-
-def dims(nets: Networks) -> tuple[int, int]:
-    """Input dimensions of the two encoders."""
-    first, second = (next(encoder.parameters()) for encoder in (nets.encoder_x, nets.encoder_y))
-    return first.shape[1], second.shape[1]
-
-
-def _load(nets: Networks, prefix: str, tensors: dict[str, Tensor]) -> Networks:
-    nets.load_state_dict({k.removeprefix(prefix): t for k, t in tensors.items() if k.startswith(prefix)})
-    return nets

@@ -1,12 +1,9 @@
-"""The networks of LNMap: autoencoders (Eq. 1-6) and the mappers M and N (Section 3.2).
-
-Names follow the paper: encoder E, decoder D, code z = E(x), reconstruction x^ = D(z).
-"""
+"""The networks of LNMap: autoencoders (Eq. 1-6) and the mappers M and N (Section 3.2)."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor, nn
@@ -14,20 +11,42 @@ from torch import Tensor, nn
 from lnmap.methods.lnmap.options import LNMapOptions
 
 
+class Layers(nn.Module):
+    """Three linear layers; dropout and one PReLU, shared as in the released code, follow each of the hidden two."""
+
+    def __init__(self, inputs: int, outputs: int, options: LNMapOptions) -> None:
+        super().__init__()
+        self.first = nn.Linear(inputs, options.hidden)
+        self.second = nn.Linear(options.hidden, options.hidden)
+        self.last = nn.Linear(options.hidden, outputs)
+        self.phi = nn.PReLU()
+        self.drop = nn.Dropout(options.dropout) if options.dropout else nn.Identity()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(n, inputs) -> (n, outputs)."""
+        h1 = self.phi(self.drop(self.first(x)))  # Eq. 1; Eq. 4 in a decoder
+        h2 = self.phi(self.drop(self.second(h1)))  # Eq. 2; Eq. 5
+        return self.last(h2)  # Eq. 3; Eq. 6 before its tanh
+
+
+def _layers(inputs: int, outputs: int, options: LNMapOptions) -> nn.Module:
+    return nn.Linear(inputs, outputs) if options.autoencoder == "linear" else Layers(inputs, outputs, options)
+
+
 class Encoder(nn.Module):
-    """E: (n, d) -> (n, c). Eq. 1-3: two PReLU layers and a linear code; or one linear layer."""
+    """E: (n, d) -> (n, c), the codes z. Eq. 1-3, or one linear layer."""
 
     def __init__(self, dim: int, options: LNMapOptions) -> None:
         super().__init__()
         self.layers = _layers(dim, options.code, options)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Give the codes z."""
+        """Encode."""
         return self.layers(x)
 
 
 class Decoder(nn.Module):
-    """D: (n, c) -> (n, d). Eq. 4-6: two PReLU layers and tanh; or one linear layer."""
+    """D: (n, c) -> (n, d), the reconstructions x^. Eq. 4-6, or one linear layer."""
 
     def __init__(self, dim: int, options: LNMapOptions) -> None:
         super().__init__()
@@ -35,26 +54,24 @@ class Decoder(nn.Module):
         self.squash = options.autoencoder == "nonlinear"
 
     def forward(self, z: Tensor) -> Tensor:
-        """Give the reconstructions x^."""
+        """Decode."""
         x = self.layers(z)
-        return torch.tanh(x) if self.squash else x
+        return torch.tanh(x) if self.squash else x  # Eq. 6
 
 
 class Mapper(nn.Module):
-    """M or N: (n, c) -> (n, c). One tanh layer and a linear one, both starting as the identity; or one matrix."""
+    """M or N: (n, c) -> (n, c). A tanh layer and a linear one, both starting as the identity; or one matrix."""
 
     def __init__(self, options: LNMapOptions) -> None:
         super().__init__()
         c, hidden = options.code, options.mapper_hidden
         if options.mapper == "nonlinear":
-            first, last = nn.Linear(c, hidden), nn.Linear(hidden, c)
-            nn.init.eye_(first.weight)
-            nn.init.eye_(last.weight)
-            self.layers = nn.Sequential(first, *_dropout(options.mapper_dropout), nn.Tanh(), last)
+            drop = nn.Dropout(options.mapper_dropout) if options.mapper_dropout else nn.Identity()
+            self.layers = nn.Sequential(nn.Linear(c, hidden), nn.Sequential(drop, nn.Tanh()), nn.Linear(hidden, c))
         else:
-            only = nn.Linear(c, c, bias=False)
-            nn.init.eye_(only.weight)
-            self.layers = nn.Sequential(only)
+            self.layers = nn.Sequential(nn.Linear(c, c, bias=False))
+        for layer in linear_layers(self):
+            nn.init.eye_(layer.weight)
 
     def forward(self, z: Tensor) -> Tensor:
         """Translate codes."""
@@ -62,7 +79,7 @@ class Mapper(nn.Module):
 
     @torch.no_grad()
     def set_matrix(self, matrix: Tensor) -> None:
-        """Make the mapper compute `matrix z`: exactly when it is linear, else where tanh is (codes are small)."""
+        """Make the mapper compute `matrix z`: exactly if it is linear, else up to the tanh (codes are small)."""
         linear = linear_layers(self)
         for layer in linear:
             nn.init.eye_(layer.weight)
@@ -76,13 +93,14 @@ class Networks(nn.Module):
 
     def __init__(self, dims: tuple[int, int], options: LNMapOptions) -> None:
         super().__init__()
+        self.dims = dims
         self.encoder_x, self.decoder_x = Encoder(dims[0], options), Decoder(dims[0], options)
         self.encoder_y, self.decoder_y = Encoder(dims[1], options), Decoder(dims[1], options)
         self.mapper_m, self.mapper_n = Mapper(options), Mapper(options)
 
     @torch.no_grad()
     def make_exact(self) -> None:
-        """Give linear autoencoders codes that keep all lengths and angles, and decoders that undo them."""
+        """Set linear encoders that keep lengths and angles, and decoders that invert them."""
         for encoder, decoder in self.autoencoders():
             code, decode = (linear_layers(net)[0] for net in (encoder, decoder))
             nn.init.orthogonal_(code.weight)  # (c, d): orthonormal columns if c >= d, else rows
@@ -91,12 +109,13 @@ class Networks(nn.Module):
             nn.init.zeros_(decode.bias)
 
     def autoencoders(self) -> tuple[tuple[Encoder, Decoder], tuple[Encoder, Decoder]]:
-        """Give encoder and decoder of x and of y."""
+        """Return encoder and decoder of x and of y."""
         return (self.encoder_x, self.decoder_x), (self.encoder_y, self.decoder_y)
 
     def swapped(self) -> Networks:
-        """Give the same networks seen from the other language; the parameters are shared."""
+        """Return the same networks seen from the other language; the parameters are shared."""
         other = copy.copy(self)
+        other.dims = self.dims[::-1]
         other._modules = {
             "encoder_x": self.encoder_y,
             "decoder_x": self.decoder_y,
@@ -118,37 +137,16 @@ class Networks(nn.Module):
         return self.encoder_y(y)
 
 
-class Layers(nn.Module):
-    """Three linear layers, the hidden two followed by dropout and one PReLU they share (as released)."""
-
-    def __init__(self, inputs: int, outputs: int, options: LNMapOptions) -> None:
-        super().__init__()
-        self.first = nn.Linear(inputs, options.hidden)
-        self.second = nn.Linear(options.hidden, options.hidden)
-        self.last = nn.Linear(options.hidden, outputs)
-        self.phi = nn.PReLU()
-        self.drop = nn.Dropout(options.dropout) if options.dropout else nn.Identity()
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Give theta_3 phi(theta_2 phi(theta_1 x))."""
-        h1 = self.phi(self.drop(self.first(x)))
-        h2 = self.phi(self.drop(self.second(h1)))
-        return self.last(h2)
-
-
-def _layers(inputs: int, outputs: int, options: LNMapOptions) -> nn.Module:
-    return nn.Linear(inputs, outputs) if options.autoencoder == "linear" else Layers(inputs, outputs, options)
-
-
-def _dropout(rate: float) -> list[nn.Module]:
-    return [nn.Dropout(rate)] if rate else []
-
-
 def linear_layers(net: nn.Module) -> list[nn.Linear]:
-    """Give the linear layers of a network, first to last."""
+    """Return the linear layers of a network, first to last."""
     return [layer for layer in net.modules() if isinstance(layer, nn.Linear)]
 
 
 def in_blocks(function: Callable[[Tensor], Tensor], rows: Tensor, size: int = 8192) -> Tensor:
-    """Apply a network a block of rows at a time, so that no whole-vocabulary activations exist."""
-    return torch.cat([function(rows[start : start + size]) for start in range(0, len(rows), size)])
+    """Apply a network to one block of rows at a time, so that no whole-vocabulary activations exist."""
+    return torch.cat([function(block) for block in rows.split(size)])
+
+
+def section(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin with `prefix`, without it."""
+    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

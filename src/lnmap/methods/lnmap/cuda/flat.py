@@ -9,13 +9,13 @@ from torch import Tensor, nn
 
 from lnmap.methods.lnmap.cuda.kernels import launch
 from lnmap.methods.lnmap.networks import linear_layers
-from lnmap.methods.lnmap.optim import Adam, Optimizer
+from lnmap.methods.lnmap.optim import SGD, Adam
 
-_THREADS, _EACH = 256, 4  # of an update, and parameters a thread
+_THREADS, _EACH = 256, 4  # threads per block of an update, parameters per thread
 
 
 def padded(size: int) -> int:
-    """Room for `size` numbers and a one, in columns that make rows of whole 16 bytes."""
+    """Return the columns that hold `size` numbers and a one in rows of whole 16 bytes."""
     return (size + 1 + 7) // 8 * 8
 
 
@@ -29,11 +29,11 @@ class Slot:
 
     @property
     def end(self) -> int:
-        """Where the next one begins."""
+        """Where the next layer begins."""
         return self.start + self.shape[0] * self.shape[1]
 
     def of(self, flat: Tensor) -> Tensor:
-        """Give this layer's part of a flat array, (outputs + padding, inputs + padding)."""
+        """Return this layer's part of a flat array, (outputs + padding, inputs + padding)."""
         return flat[self.start : self.end].view(self.shape)
 
     def places(self, flat: Tensor) -> list[tuple[nn.Parameter, Tensor]]:
@@ -50,7 +50,7 @@ class Slot:
 class Flat:
     """Values, moments and gradients of all parameters of two groups of networks, each with its optimiser."""
 
-    def __init__(self, groups: Sequence[tuple[Sequence[nn.Module], Optimizer]], device: torch.device) -> None:
+    def __init__(self, groups: Sequence[tuple[Sequence[nn.Module], SGD]], device: torch.device) -> None:
         self.groups, self.slots, self.slopes = groups, {}, {}  # type: ignore[var-annotated]
         place = 0
         for modules, _ in groups:
@@ -71,12 +71,12 @@ class Flat:
         self.load()
 
     def tensors(self) -> list[Tensor]:
-        """All that an update changes."""
+        """Return all tensors that an update changes."""
         return [self.value, self.first, self.second, self.copy, self.steps]
 
     @torch.no_grad()
     def load(self) -> None:
-        """Take over the parameters and what their optimisers remember."""
+        """Copy the parameters and the state of their optimisers."""
         for slot in self.slots.values():
             slot.of(self.value)[slot.outputs, slot.inputs] = 1  # the column of ones gives a column of ones
         for group, (_, optimizer) in enumerate(self.groups):
@@ -93,7 +93,7 @@ class Flat:
 
     @torch.no_grad()
     def store(self) -> None:
-        """Give parameters and moments back."""
+        """Write parameters and moments back."""
         for group, (_, optimizer) in enumerate(self.groups):
             for parameter, (value, first, second, _) in self._places(group):
                 parameter.copy_(value)
@@ -104,7 +104,7 @@ class Flat:
                     state["step"].fill_(float(self.steps[group]))
 
     def update(self) -> None:
-        """One step of the optimisers."""
+        """Take one step of the optimisers."""
         n = len(self.value)
         launch(
             "update",

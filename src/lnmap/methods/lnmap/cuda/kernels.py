@@ -13,7 +13,7 @@ _NAMES = "take", "prelu", "prelu_back", "tanh_forward", "tanh_back", "differ", "
 
 
 def available(device: torch.device) -> bool:
-    """Whether this device and this torch can run them: bfloat16 in hardware, and torch's run-time compiler."""
+    """Return whether this device and this torch can run them: bfloat16 in hardware, and torch's run-time compiler."""
     if device.type != "cuda" or torch.version.hip or torch.cuda.get_device_capability(device) < (8, 0):
         return False
     try:
@@ -30,7 +30,7 @@ def launch(name: str, blocks: int, threads: int, *args: Tensor | int) -> None:
 
 
 def threads_for(width: int) -> int:
-    """One thread a column, in whole warps, up to half a block."""
+    """Return one thread per column, in whole warps, up to half a block."""
     return min(512, (width + 31) // 32 * 32)
 
 

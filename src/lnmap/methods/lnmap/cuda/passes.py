@@ -12,7 +12,7 @@ from lnmap.methods.lnmap.networks import linear_layers
 
 
 class Random:
-    """What dropout masks depend on: a count of the steps and a seed, on the device."""
+    """The state that dropout masks are drawn from: a count of the steps and a seed, on the device."""
 
     def __init__(self, device: torch.device) -> None:
         self.drawn = torch.zeros(2, dtype=torch.long, device=device)
@@ -24,7 +24,7 @@ class Stack:
 
     :param rate: dropout of the hidden layers.
     :param size: rows of a batch at most.
-    :param number: tells the layers of several networks apart when dropout is drawn.
+    :param number: tells the networks apart when dropout is drawn.
     """
 
     def __init__(self, net: nn.Module, flat: Flat, rate: float, size: int, random: Random, number: int) -> None:
@@ -59,14 +59,14 @@ class Stack:
         return self._product(-1, x)
 
     def backward(self, grad: Tensor, beside: Beside, into: Tensor | None = None) -> Tensor:
-        """Store the gradients of the parameters and give that of the input, added to `into` if there is one."""
+        """Store the gradients of the parameters and return that of the input, added to `into` if there is one."""
         grad = self.store(grad, beside)
         if into is not None:
             return into.addmm_(grad, self.weights[0])
         return torch.mm(grad, self.weights[0], out=self.to_input[: len(grad)])
 
     def store(self, grad: Tensor, beside: Beside) -> Tensor:
-        """Store the gradients of the parameters, given that of the output; give that of the first layer's output."""
+        """Store the gradients of the parameters, given that of the output; return that of the first layer's output."""
         rows = len(grad)
         for i in range(len(self.slots) - 1, 0, -1):
             h = self.hidden[i - 1][:rows]
@@ -100,7 +100,7 @@ def _rows(size: int, width: int, device: torch.device) -> Tensor:
 
 
 def padded_rows(x: Tensor) -> Tensor:
-    """Vectors (n, d) as padded rows with their column of ones."""
+    """Return vectors (n, d) as padded rows with their column of ones."""
     rows = torch.zeros(len(x), padded(x.shape[1]), device=x.device, dtype=torch.bfloat16)
     rows[:, : x.shape[1]] = x
     rows[:, x.shape[1]] = 1
@@ -110,7 +110,7 @@ def padded_rows(x: Tensor) -> Tensor:
 class Errors:
     """Derivatives of weighted squared errors of batches of one size.
 
-    :param weight: what a squared error, averaged as `reduction` says, is multiplied with.
+    :param weight: factor on a squared error that is averaged as `reduction` says.
     """
 
     def __init__(self, weight: float, size: int, width: int, reduction: str, device: torch.device) -> None:
@@ -119,12 +119,12 @@ class Errors:
         self.weights: dict[int, Tensor] = {}  # by rows of the batch
 
     def prepare(self, rows: int) -> None:
-        """Make ready for batches of so many rows, before a step is captured."""
+        """Prepare for batches of this many rows, before a step is captured."""
         count = rows * self.width if self.reduction == "mean" else rows
         self.weights[rows] = torch.tensor([2 * self.value / count], device=self.out.device)
 
     def __call__(self, found: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-        """Give the derivative by `found`, and its negative."""
+        """Return the derivative by `found`, and its negative."""
         rows, width = len(found), self.out.shape[1]
         out, negative = self.out[:rows], self.negative[:rows]
         weight = self.weights[rows]
@@ -132,7 +132,7 @@ class Errors:
         return out, negative
 
     def of_tanh(self, a: Tensor, wanted: Tensor) -> Tensor:
-        """Give the derivative by `a` when tanh(a) was found."""
+        """Return the derivative by `a` when tanh(a) was found."""
         rows, width = len(a), self.out.shape[1]
         out = self.out[:rows]
         launch("tanh_differ", rows, threads_for(width), a, wanted, self.weights[rows], out, self.width, width)

@@ -6,17 +6,19 @@ import torch
 from torch import Tensor
 
 from lnmap.methods.graph import Beside
-from lnmap.methods.lnmap.batches import Batches
 from lnmap.methods.lnmap.cuda.flat import Flat
-from lnmap.methods.lnmap.cuda.kernels import launch
+from lnmap.methods.lnmap.cuda.kernels import available, launch
 from lnmap.methods.lnmap.cuda.passes import Errors, Random, Stack, padded_rows
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Networks
-from lnmap.methods.lnmap.optim import Adam, Optimizer
+from lnmap.methods.lnmap.optim import SGD, Adam
 from lnmap.methods.lnmap.options import LNMapOptions
+from lnmap.methods.lnmap.steps import Batches
 
 
 class AutoencoderStep:
     """Trains one language's autoencoder on batches of its vectors (n, d)."""
+
+    available = staticmethod(available)
 
     def __init__(
         self, encoder: Encoder, decoder: Decoder, adam: Adam, vectors: Tensor, batches: Batches, options: LNMapOptions
@@ -47,21 +49,23 @@ class AutoencoderStep:
         beside.join()
 
     def state(self) -> list[Tensor]:
-        """All that a step changes."""
+        """Return all tensors that a step changes."""
         return [*self.flat.tensors(), self.random.drawn, self.batches.place]
 
     def finish(self) -> None:
-        """Give the parameters back to the networks."""
+        """Write the parameters back to the networks."""
         self.flat.store()
 
 
 class JointStep:
     """Trains one direction on the total loss (Eq. 11) of batches of pairs."""
 
+    available = staticmethod(available)
+
     def __init__(
         self,
         nets: Networks,
-        optimizers: tuple[Adam, Optimizer],
+        optimizers: tuple[Adam, SGD],
         x: Tensor,
         codes: Tensor,
         batches: Batches,
@@ -89,7 +93,7 @@ class JointStep:
         self.x, self.z_y = torch.zeros_like(self.vectors[:size]), torch.zeros_like(self.codes[:size])
 
     def set_codes(self, codes: Tensor) -> None:
-        """Change the targets' codes (k, c)."""
+        """Change the codes (k, c) of the translations."""
         self.codes.copy_(padded_rows(codes))
 
     def run(self, whole: bool = True) -> None:
@@ -116,7 +120,7 @@ class JointStep:
         beside.join()
 
     def _round_trip(self, x: Tensor, z: Tensor, there: Tensor, to_there: Tensor) -> Tensor:
-        """Back-translation and reconstruction: add to the gradient by M(z), give that by z so far."""
+        """Back-translation and reconstruction: add to the gradient by M(z), return the one by z so far."""
         beside = self.beside
         back = self.n.forward(there)
         with beside.start():
@@ -132,11 +136,11 @@ class JointStep:
         return to_z
 
     def state(self) -> list[Tensor]:
-        """All that a step changes."""
+        """Return all tensors that a step changes."""
         return [*self.flat.tensors(), self.random.drawn, self.batches.place]
 
     def finish(self) -> None:
-        """Give the parameters back to the networks."""
+        """Write the parameters back to the networks."""
         self.flat.store()
 
 

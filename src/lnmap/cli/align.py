@@ -1,0 +1,138 @@
+"""lnmap align: learn to translate between two languages."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from lnmap.cli import options
+from lnmap.cli.reading import read_language, skipped
+from lnmap.cli.terminal import console
+
+if TYPE_CHECKING:
+    from lnmap.lexicon import Lexicon
+    from lnmap.model import Model
+
+JOURNAL = "training.jsonl"  # the log of a run under way; the finished model has its own
+
+
+def align(
+    source: options.SourceVectors,
+    target: options.TargetVectors,
+    out: options.OutFolder,
+    pairs: Annotated[
+        str | None, options.value("FILE", "Seed dictionary; 'identical' or 'numerals' do without a file.")
+    ] = None,
+    method: options.Method = None,
+    profile: options.Profile = None,
+    settings: options.Settings = None,
+    take: options.Take = None,
+    limit: options.Limit = None,
+    policy: options.Policy = "muse",
+    seed: options.Seed = 0,
+    device: options.Device = "auto",
+    one_way: Annotated[bool, options.flag("--one-way", "Train only source to target.")] = False,
+    calibrate: Annotated[
+        bool,
+        options.flag(
+            "--calibrate/--no-calibrate",
+            "Learn how far answers can be trusted, by training again without a fifth of the pairs. "
+            "The default method learns it anyway.",
+        ),
+    ] = False,
+    resume: Annotated[
+        bool | None, options.flag("--resume/--fresh", "Insist on continuing an interrupted run, or on starting over.")
+    ] = None,
+    memory: options.Memory = 512,
+    no_cache: options.NoCache = False,
+) -> None:
+    """Learn to translate between two languages, and save the model.
+
+    Example: lnmap align en.vec fr.vec --pairs en-fr.txt --out en-fr
+
+    SRC and TGT are text files (.vec or .txt, also as .gz, .bz2, .xz or .zip),
+    word2vec or fastText .bin files, numpy .npz files or store folders. FILE has
+    one word pair per line. The same command continues an interrupted run.
+    """
+    from lnmap import pipeline
+    from lnmap.io import read_lexicon
+    from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, parse_rule
+    from lnmap.methods import DEFAULT_METHOD, make_method
+    from lnmap.model.device import pick_device
+
+    system = make_method(method or DEFAULT_METHOD, profile, options.parse_settings(settings))
+    parse_rule(take)
+    place, room = pick_device(device), options.in_bytes(memory)
+    options.check_folder(out)
+    seed_pairs = pairs if pairs is None or pairs in SEEDS_WITHOUT_DICTIONARY else read_lexicon(pairs)
+
+    def report_start(chosen: Lexicon) -> None:
+        console.say(_describe_seed(chosen))
+        console.say(f"training {system.name} on {place}")
+
+    with _journal(out, {"method": system.name, "profile": profile, "seed": seed}):
+        model = pipeline.align(
+            read_language("source", source, policy, limit, not no_cache),
+            read_language("target", target, policy, limit, not no_cache),
+            seed_pairs,
+            method=system,
+            profile=profile,
+            take=take,
+            seed=seed,
+            device=place,
+            one_way=one_way,
+            calibrate=calibrate,
+            out=out,
+            resume=resume,
+            memory=room,
+            progress=console,
+            on_seed=report_start,
+        )
+    if console.as_json:
+        console.json({"model": str(out), **model.info, "pairs": dict(model.pairs.origin)})
+    else:
+        _suggest_next(model, out)
+
+
+def _describe_seed(pairs: Lexicon) -> str:
+    """Describe how many pairs were found, and how many are trained on."""
+    origin = pairs.origin
+    lines = origin.get("skipped")
+    why = f"; {skipped(len(lines), lines[0])}" if lines else ""
+    name = origin.get("path") or origin.get("seed")
+    known = f" of {origin['read']:,}" if "read" in origin else ""
+    return f"seed:   {len(pairs):,}{known} pairs{f' from {name}' if name else ''} ({origin.get('take')}){why}"
+
+
+@contextmanager
+def _journal(out: Path, run: Mapping[str, Any]) -> Iterator[None]:
+    """Append each row of the training log to a file at once, so that a killed run leaves it behind."""
+    path = out / JOURNAL
+    head: list[Mapping[str, Any]] = [{"started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **run}]
+
+    def write(row: Mapping[str, Any]) -> None:
+        rows = [*head, row]
+        head.clear()
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.writelines(json.dumps(dict(row)) + "\n" for row in rows)
+        except OSError as error:
+            console.listeners.remove(write)
+            console.note(f"the log {path} cannot be written ({error.strerror}); training goes on without it")
+
+    console.listeners.append(write)
+    yield
+    path.unlink(missing_ok=True)  # the model's own log holds every row now
+
+
+def _suggest_next(model: Model, out: Path) -> None:
+    word = next((source for source, _ in model.pairs if len(source) > 3), "WORD")
+    folder, word = shlex.quote(str(out)), shlex.quote(word)
+    console.result(f"model saved in {out} ({model.info['seconds']:.1f} s)")
+    console.say(f"next: lnmap translate {folder} {word}")
+    console.say(f"      lnmap evaluate {folder} --pairs TEST-PAIRS")

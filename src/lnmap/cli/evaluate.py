@@ -1,0 +1,108 @@
+"""lnmap evaluate: score a model on a test dictionary, or compare two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from lnmap.cli import options
+from lnmap.cli.reading import load_model
+from lnmap.cli.terminal import console
+
+if TYPE_CHECKING:
+    from lnmap.evaluate import Comparison, Evaluation
+
+_LOW_COVERAGE = 30.0
+
+
+def evaluate(
+    folder: options.ModelFolder,
+    pairs: Annotated[Path, options.value("FILE", "Test dictionary, the language translated from first.")],
+    reverse: options.Reverse = False,
+    swap: Annotated[bool, options.flag("--swap", "Swap the two columns of the file.")] = False,
+    criterion: options.Criterion = "csls",
+    rows: Annotated[Path | None, options.value("FILE.tsv", "Write the answers to each test word to this file.")] = None,
+    against: Annotated[Path | None, options.value("DIR2", "Compare with another model on the same words.")] = None,
+    device: options.Device = "cpu",
+    memory: options.Memory = 512,
+) -> None:
+    """Score a model on a test dictionary: how often a right word comes first, or near the top.
+
+    Example: lnmap evaluate en-fr --pairs en-fr.test.txt
+
+    With --reverse the first column of the file is the target language; add
+    --swap for a file that has the source language first.
+    """
+    from lnmap.evaluate import compare
+    from lnmap.io import read_lexicon
+    from lnmap.retrieve import CRITERIA
+
+    scoring = options.choose("criterion", criterion, CRITERIA)
+    gold = read_lexicon(pairs)
+    gold = gold.reversed() if swap else gold
+    scores = {}
+    for place in (folder, *([against] if against else [])):
+        model = load_model(place, device, memory)
+        scores[str(place)] = model.evaluate(gold, options.direction_of(reverse), scoring)
+        _warn(str(place), scores[str(place)])
+    score, *others = scores.values()
+    if rows is not None:
+        _write_rows(rows, score)
+    comparison = compare(score, others[0]) if others else None
+    if console.as_json:
+        more = {} if comparison is None else {"against": others[0].to_dict(), "comparison": _as_dict(comparison)}
+        console.json({**score.to_dict(), **more})
+        return
+    show_scores(scores)
+    if comparison is not None:
+        low, high = comparison.interval
+        console.result(
+            f"difference of P@1: {comparison.difference:+.1f} (95 % interval {low:+.1f} to {high:+.1f}, "
+            f"sign test p = {comparison.p_value:.2g}) on {comparison.n:,} words both were tested on"
+        )
+
+
+def show_scores(scores: Mapping[str, Evaluation]) -> None:
+    """Print one row of scores per evaluation."""
+    columns = ["", "P@1", "95 % interval", "P@5", "P@10", "MRR", "words", "coverage", "P@1 of all", "pairs seen"]
+    rows = []
+    for name, score in scores.items():
+        low, high = score.interval()
+        precisions = [f"{score.precision(k):.1f}" for k in (1, 5, 10)]
+        cells = [name, precisions[0], f"{low:.1f}-{high:.1f}", *precisions[1:], f"{score.mrr:.1f}", len(score.rows)]
+        whole = f"{score.precision(1, of_all=True):.1f}"
+        rows.append([*cells, f"{score.coverage:.1f} %", whole, f"{score.seen_pairs:,} of {score.test_pairs:,}"])
+    console.table(columns, rows)
+
+
+def _as_dict(found: Comparison) -> dict[str, Any]:
+    return {
+        "difference": round(found.difference, 2),
+        "interval": [round(end, 2) for end in found.interval],
+        "p_value": found.p_value,
+        "n": found.n,
+    }
+
+
+def _warn(name: str, score: Evaluation) -> None:
+    if score.seen_pairs:
+        console.note(
+            f"{name} was trained on {score.seen_pairs:,} of the {score.test_pairs:,} test pairs; "
+            "its scores are too good for those words"
+        )
+    if score.coverage < _LOW_COVERAGE:
+        console.note(
+            f"only {score.coverage:.0f} % of the test words could be tested; is the language translated from in the "
+            "first column? --swap swaps the columns"
+        )
+
+
+def _write_rows(path: Path, score: Evaluation) -> None:
+    from lnmap.io import write_lexicon
+
+    rows = (
+        (row.source, " | ".join(row.gold), " | ".join(row.answers), row.rank + 1, row.frequency_rank + 1)
+        for row in score.rows
+    )
+    write_lexicon(path, rows, ("source", "gold", "answers", "rank", "frequency_rank"))

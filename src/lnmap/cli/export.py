@@ -1,0 +1,86 @@
+"""lnmap export: write the vectors of both languages in one space."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from lnmap.cli import options
+from lnmap.cli.reading import load_model
+from lnmap.cli.terminal import console
+from lnmap.direction import Direction, Side
+from lnmap.progress import Task
+
+if TYPE_CHECKING:
+    from lnmap.model import Model
+
+
+def export(
+    folder: options.ModelFolder,
+    out: Annotated[Path, options.value("FOLDER", "New folder for the vectors of both languages.")],
+    format: options.Format = "vec",
+    limit: Annotated[int | None, options.value("N", "Only the N most frequent words of each language.")] = None,
+    reverse: options.Reverse = False,
+    device: options.Device = "cpu",
+) -> None:
+    """Write the vectors of both languages in one space, for other programs.
+
+    Example: lnmap export en-fr --out en-fr.vectors --format vec
+
+    FOLDER gets source.vec and target.vec (or .bin, .npz, store folders). It
+    appears when everything is written.
+    """
+    check_vectors(out, format)
+    options.require_positive("limit", limit)
+    model = load_model(folder, device)
+    written = write_vectors(
+        out, format, {str(side): (model, side) for side in Side}, options.direction_of(reverse), limit
+    )
+    console.answer(written, *(f"{one['path']}: {one['words']:,} words x {one['dim']}" for one in written.values()))
+
+
+def check_vectors(out: Path, format: str) -> None:
+    """Refuse an unknown format, and a folder that is there already."""
+    from lnmap.io import FORMATS, refuse_existing
+    from lnmap.io.atomic import writing
+
+    options.choose("format", format, FORMATS)
+    with writing("the vectors", out):
+        refuse_existing(out)
+
+
+def write_vectors(
+    out: Path,
+    format: Any,
+    languages: Mapping[str, tuple[Model, Side]],
+    direction: Direction = Direction.FORWARD,
+    limit: int | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Write languages in the space of their models to a new folder; it appears when everything is written."""
+    from lnmap.io import write_stream
+    from lnmap.io.atomic import atomic_folder
+
+    written = {}
+    with atomic_folder(out) as work:
+        for name, (model, side) in languages.items():
+            file = name if format == "store" else f"{name}.{format}"
+            n = min(len(model.side(side)), limit or sys.maxsize)
+            dim = int(model.map(model.side(side).vectors[:1], side, direction).shape[1])
+            with console.task(f"writing {file}", n) as task:
+                write_stream(work / file, format, n, dim, _blocks(model, side, direction, n, task))
+            written[name] = {"path": str(out / file), "words": n, "dim": dim}
+    return written
+
+
+def _blocks(model: Model, side: Side, direction: Direction, n: int, task: Task) -> Iterator[tuple[Sequence[str], Any]]:
+    """Yield the first n words of a language and their mapped vectors, one block at a time."""
+    words, start = model.side(side).words, 0
+    for block in model.mapped(side, direction):
+        vectors = block[: n - start].cpu().numpy()
+        yield words[start : start + len(vectors)], vectors
+        start += len(vectors)
+        task.advance(len(vectors))
+        if start == n:
+            return

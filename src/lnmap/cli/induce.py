@@ -1,0 +1,60 @@
+"""lnmap induce: write a whole dictionary."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from lnmap.cli import options
+from lnmap.cli.reading import load_model
+from lnmap.cli.terminal import console
+
+
+def induce(
+    folder: options.ModelFolder,
+    out: Annotated[Path, options.value("FILE.tsv", "The dictionary to write.")],
+    mode: Annotated[
+        str, options.value("mutual|forward|backward|union", "mutual keeps pairs that choose each other.")
+    ] = "mutual",
+    translations: Annotated[int, options.value("N", "How many translations a word may have, in either language.")] = 1,
+    least: Annotated[float | None, options.value("X", "Leave out pairs with a score below X.")] = None,
+    most: Annotated[int | None, options.value("N", "Keep the N best pairs.", "--max")] = None,
+    max_rank: Annotated[int | None, options.value("N", "Use only the N most frequent words of each language.")] = None,
+    min_confidence: options.MinConfidence = None,
+    rank_by: Annotated[str, options.value("csls|cosine", "The score that pairs are sorted and cut by.")] = "csls",
+    reverse: options.Reverse = False,
+    device: options.Device = "cpu",
+    memory: options.Memory = 512,
+) -> None:
+    """Write a whole bilingual dictionary, best pairs first.
+
+    Example: lnmap induce en-fr --out en-fr.tsv --max 5000
+
+    Several translations per word, those more probable than not:
+    lnmap induce en-fr --out en-fr.tsv --translations 5 --min-confidence 0.5
+
+    The columns are source, target, csls and cosine, and confidence (the
+    probability that the pair is right) where the model has learnt it.
+    """
+    from lnmap.induce import MODES, RANKINGS
+    from lnmap.io import write_lexicon
+
+    kept, ranking = options.choose("mode", mode, MODES), options.choose("rank-by", rank_by, RANKINGS)
+    for name, number in (("translations", translations), ("max", most), ("max-rank", max_rank)):
+        options.require_positive(name, number)
+    model = load_model(folder, device, memory)
+    entries = model.induce(
+        kept,
+        count=translations,
+        rank_by=ranking,
+        max_rank=max_rank,
+        least=least,
+        limit=most,
+        direction=options.direction_of(reverse),
+        min_confidence=min_confidence,
+    )
+    columns = ("source", "target", "csls", "cosine", *(("confidence",) if model.confidence else ()))
+    write_lexicon(out, ([getattr(entry, name) for name in columns] for entry in entries), columns)
+    if not entries:
+        console.note("no pair passed; lower --least or --min-confidence, or raise --max-rank")
+    console.answer({"file": str(out), "pairs": len(entries)}, f"{len(entries):,} pairs written to {out}")
