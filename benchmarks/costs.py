@@ -5,7 +5,7 @@
 
 Each setting is run once with as few steps as it allows, then once more for each of its parts with more of these; the
 difference gives the cost of one step. English-French, 1 000 seed pairs, one direction, one thread. What it prints is
-entered into `src/lnmap/experiments/estimate.py`. Rounds that end when nothing is gained are counted as often as they
+entered into the `costs` of the methods. Rounds that end when nothing is gained are counted as often as they
 are allowed, collapsed games that are started again not at all.
 """
 

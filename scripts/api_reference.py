@@ -13,12 +13,13 @@ PAGE = Path(__file__).parents[1] / "docs/api.md"
 GROUPS = {
     "Learning": "lnmap.align lnmap.align_many lnmap.compose",
     "Models": "lnmap.Model lnmap.load lnmap.save lnmap.model.Translation lnmap.model.Candidate "
-    "lnmap.model.Entry lnmap.confidence.Confidence lnmap.model.hub.push lnmap.model.hub.pull",
+    "lnmap.model.Entry lnmap.model.InducedLexicon lnmap.confidence.Confidence lnmap.model.hub.push "
+    "lnmap.model.hub.pull",
     "Scores": "lnmap.Evaluation lnmap.compare lnmap.isometry.measure_isometry",
     "Words and vectors": "lnmap.Embeddings lnmap.Lexicon lnmap.Direction lnmap.Side lnmap.read lnmap.read_lexicon "
     "lnmap.write lnmap.to_gensim lnmap.datasets.bundled_pair lnmap.io.clear_cache",
     "Methods": "lnmap.methods.make_method lnmap.methods.base.Method lnmap.methods.base.Alignment "
-    "lnmap.methods.base.Run",
+    "lnmap.methods.base.LinearAlignment lnmap.methods.base.Run lnmap.testing.check_method",
     "Errors": "lnmap.LnmapError",
 }
 

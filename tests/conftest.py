@@ -2,27 +2,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import settings
 
 from lnmap.datasets import BundledPair, bundled_pair
-from lnmap.embeddings import Embeddings
-from lnmap.lexicon import Lexicon
-
-
-@dataclass(frozen=True)
-class Planted:
-    """A problem whose answer is known: target = source @ rotation + noise, in another order of words."""
-
-    source: Embeddings
-    target: Embeddings
-    lexicon: Lexicon  # (w0, w0), (w1, w1), ...: source row i, but not target row i
-    rotation: np.ndarray
-
+from lnmap.testing import Planted, plant
 
 # The same examples in every run, so that a failure belongs to the change under test; LNMAP_FUZZ=1 draws new ones.
 settings.register_profile("same", derandomize=True, deadline=None)
@@ -50,25 +36,10 @@ def pair() -> BundledPair:
     return bundled_pair()
 
 
-@pytest.fixture(scope="session")
-def plant() -> Callable[..., Planted]:
+@pytest.fixture(scope="session", name="plant")
+def plant_fixture() -> Callable[..., Planted]:
     """Make planted rotations of any size."""
-
-    def make(n: int = 500, d: int = 20, noise: float = 0.01, seed: int = 0) -> Planted:
-        rng = np.random.default_rng(seed)
-        rotation = np.linalg.qr(rng.normal(size=(d, d)))[0]
-        source = rng.normal(size=(n, d))
-        target = source @ rotation + noise * rng.normal(size=(n, d))
-        words = [f"w{i}" for i in range(n)]
-        order = rng.permutation(n)
-        return Planted(
-            Embeddings.from_arrays(words, source),
-            Embeddings.from_arrays([words[i] for i in order], target[order]),
-            Lexicon.from_pairs((word, word) for word in words),
-            rotation.astype(np.float32),
-        )
-
-    return make
+    return plant
 
 
 @pytest.fixture(scope="session")

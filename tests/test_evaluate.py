@@ -230,3 +230,12 @@ def test_compare_finds_a_real_difference():
 def test_compare_without_a_common_word():
     with pytest.raises(LexiconError, match="share no test word"):
         compare(results([0], ["a"]), results([0], ["b"]))
+
+
+def test_shown_as_a_line_and_in_a_notebook_as_a_table():
+    found = results(range(2000))
+    assert repr(found) == "Evaluation(P@1 0.1, P@5 0.2, P@10 0.5, MRR 0.4; 2,000 of 2,000 words, csls)"
+    assert found._repr_html_().startswith("<table><tr><th>P@1</th><th>95 % interval</th>")
+    assert len(found._repr_html_()) < 1000
+    assert repr(Evaluation([], 3, 0, 3)) == "Evaluation(no scores; 0 of 3 words, csls)"
+    assert Evaluation([], 3, 0, 3)._repr_html_().startswith("<table>")

@@ -112,3 +112,7 @@ def test_unknown_mode_and_ranking():
         induce(*spaces(), mode="best")
     with pytest.raises(OptionError, match="unknown ranking 'dot'; choose from csls, cosine"):
         induce(*spaces(), rank_by="dot")
+
+
+def test_repr_is_short():
+    assert repr(induce(*spaces(), mode="forward")) == "Induced(90 pairs)"

@@ -40,6 +40,7 @@ PARTS = {
     "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce methods "
     "evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
+    "testing": "errors direction embeddings lexicon methods model",
     FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",
 }
 # The front doors may import everything above them.

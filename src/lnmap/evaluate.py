@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LexiconError
 from lnmap.lexicon import Lexicon
+from lnmap.progress import html_table
 from lnmap.retrieve import BilingualSpace, Criterion
 
 CUTS = (1, 5, 10)
@@ -34,15 +35,42 @@ class WordResult:
     frequency_rank: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Scores of one system on one test dictionary, with the rows they come from."""
+    """Scores of one system on one test dictionary, with the rows they come from; a notebook shows them as a table."""
 
     rows: Sequence[WordResult]
     words_in_file: int
     seen_pairs: int
     test_pairs: int
     criterion: Criterion = "csls"
+
+    def __repr__(self) -> str:
+        cells = self.cells if len(self.rows) else {}
+        scores = ", ".join(f"{name} {cells[name]}" for name in ("P@1", "P@5", "P@10", "MRR") if name in cells)
+        return (
+            f"Evaluation({scores or 'no scores'}; {len(self.rows):,} of {self.words_in_file:,} words, {self.criterion})"
+        )
+
+    def _repr_html_(self) -> str:
+        cells = self.cells if len(self.rows) else {}
+        return html_table(list(cells), [list(cells.values())])
+
+    @property
+    def cells(self) -> dict[str, Any]:
+        """The scores as a person reads them, by column of a table."""
+        low, high = self.interval()
+        return {
+            "P@1": f"{self.precision(1):.1f}",
+            "95 % interval": f"{low:.1f}-{high:.1f}",
+            "P@5": f"{self.precision(5):.1f}",
+            "P@10": f"{self.precision(10):.1f}",
+            "MRR": f"{self.mrr:.1f}",
+            "words": len(self.rows),
+            "coverage": f"{self.coverage:.1f} %",
+            "P@1 of all": f"{self.precision(1, of_all=True):.1f}",
+            "pairs seen": f"{self.seen_pairs:,} of {self.test_pairs:,}",
+        }
 
     @property
     def ranks(self) -> NDArray[np.int64]:
@@ -68,7 +96,7 @@ class Evaluation:
         return _bootstrap((self.ranks < k).astype(np.float64), level, seed)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the scores under stable names."""
+        """Return the scores under stable names."""
         low, high = self.interval()
         scores: dict[str, Any] = {f"p@{k}": round(self.precision(k), 2) for k in CUTS}
         return scores | {
@@ -115,16 +143,10 @@ def evaluate(
     padded = torch.tensor([rows + [-1] * (width - len(rows)) for rows in wanted.values()], device=words.device)
     ranks = space.ranks(words, padded, criterion).tolist()
     answers = space.search(space.source[words], max(CUTS), criterion).rows.tolist()
-    rows = [
-        WordResult(
-            source.words[word],
-            tuple(target.words[t] for t in gold_rows),
-            tuple(target.words[t] for t in answer),
-            rank,
-            word,
-        )
-        for (word, gold_rows), rank, answer in zip(wanted.items(), ranks, answers, strict=True)
-    ]
+    rows = []
+    for (word, right), rank, answer in zip(wanted.items(), ranks, answers, strict=True):
+        gold_words, answered = (tuple(target.words[t] for t in found) for found in (right, answer))
+        rows.append(WordResult(source.words[word], gold_words, answered, rank, word))
     seen, total = _seen(gold, trained_on)
     return Evaluation(rows, _words_in_file(source, gold), seen, total, criterion)
 
@@ -167,18 +189,13 @@ def _gold_rows(source: Embeddings, target: Embeddings, gold: Lexicon) -> dict[in
 def _words_in_file(source: Embeddings, gold: Lexicon) -> int:
     """Distinct source words of the file: as the vocabulary tells them apart, else without regard to letter case."""
     found = ((source.find(word), word) for word, _ in gold)
-    return len({_fold(word) if row is None else row for row, word in found})
+    return len({word.lower() if row is None else row for row, word in found})
 
 
 def _seen(gold: Lexicon, trained_on: Lexicon | None) -> tuple[int, int]:
     """Distinct test pairs that were trained on, and distinct test pairs."""
-    test = {(_fold(s), _fold(t)) for s, t in gold}
-    train = {(_fold(s), _fold(t)) for s, t in trained_on} if trained_on else set()
+    test, train = ({(s.lower(), t.lower()) for s, t in pairs} for pairs in (gold, trained_on or ()))
     return len(test & train), len(test)
-
-
-def _fold(word: str) -> str:
-    return word.lower()
 
 
 def _bootstrap(values: NDArray[np.float64], level: float, seed: int) -> tuple[float, float]:

@@ -20,7 +20,7 @@ MODES: tuple[Mode, ...] = ("mutual", "forward", "backward", "union")
 RANKINGS: tuple[RankBy, ...] = ("csls", "cosine")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Induced:
     """Induced pairs, best first: rows (m, 2), CSLS scores (m,) and cosines (m,)."""
 
@@ -30,6 +30,9 @@ class Induced:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Induced({len(self):,} pairs)"
 
     def above(self, least: float) -> Induced:
         """Keep the pairs whose CSLS is at least `least`."""
@@ -59,7 +62,7 @@ def induce(
 
     :param source: mapped source vectors (n, c), most frequent word first; `target` likewise (m, c).
     :param mode: `mutual` keeps pairs that choose each other, `union` those found from either side.
-    :param count: how many words a word may choose; more than one makes a dictionary with several translations a word.
+    :param count: how many words a word may choose; more than one makes a dictionary with several translations per word.
     :param rank_by: the score that orders the result.
     :param max_rank: both words of a pair must be among this many most frequent words.
     :param pool: words that compete and that the neighbourhood means are taken over; None for all.
@@ -110,7 +113,7 @@ def _best(
 
 
 def _combine(forward: Tensor | None, backward: Tensor | None, mode: Mode, n: int, m: int) -> Tensor:
-    """Pairs (k, 2) by mode from best targets `forward` (n, c) and best sources `backward` (m, c), cut to rank n, m."""
+    """Return pairs (k, 2) of best targets `forward` (n, c) and best sources `backward` (m, c), of ranks below n, m."""
     sides = []
     if forward is not None:
         sides.append(torch.stack([_row_numbers(forward), forward.flatten()], dim=1))
@@ -125,5 +128,5 @@ def _combine(forward: Tensor | None, backward: Tensor | None, mode: Mode, n: int
 
 
 def _row_numbers(chosen: Tensor) -> Tensor:
-    """Of each of the choices (n, c), the row it stands in: (n c,)."""
+    """Return the row of each of the choices (n, c): (n c,)."""
     return torch.arange(len(chosen), device=chosen.device).repeat_interleave(chosen.shape[1])

@@ -6,15 +6,13 @@ seen later go through the same means and matrices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 
-from lnmap.errors import InputError, OptionError
+from lnmap.errors import OptionError
 
 RENORM = "unit,center,unit"
+STEPS = ("unit", "center", "whiten")
 _ALIASES = {"renorm": "unit", "none": "", "iterative": ",".join(["unit", "center"] * 5 + ["unit"])}
 _TINY = 1e-12
 _BLOCK = 8192  # rows taken to double precision at a time
@@ -23,86 +21,6 @@ _BLOCK = 8192  # rows taken to double precision at a time
 def unit(x: Tensor) -> Tensor:
     """Scale each row to length one; a zero row stays zero."""
     return x / x.norm(dim=1, keepdim=True).clamp_min(_TINY)
-
-
-class Step:
-    """One fitted step; `tensors` is all it has learnt."""
-
-    name: ClassVar[str]
-    invertible: ClassVar[bool] = True
-
-    def __init__(self, tensors: dict[str, Tensor] | None = None) -> None:
-        self.tensors = tensors or {}
-
-    def fit(self, x: Tensor) -> None:
-        """Learn from the vocabulary's vectors, shape (n, d)."""
-
-    def apply(self, x: Tensor) -> Tensor:
-        """Transform rows."""
-        raise NotImplementedError
-
-    def invert(self, x: Tensor) -> Tensor:
-        """Undo `apply`."""
-        raise NotImplementedError
-
-
-class Unit(Step):
-    """Length one. Not invertible: the lengths are gone."""
-
-    name = "unit"
-    invertible = False
-
-    def apply(self, x: Tensor) -> Tensor:
-        """Scale rows to length one."""
-        return unit(x)
-
-
-class Center(Step):
-    """Subtract the mean of the vocabulary."""
-
-    name = "center"
-
-    def fit(self, x: Tensor) -> None:
-        """Keep the mean."""
-        self.tensors = {"mean": x.mean(dim=0)}
-
-    def apply(self, x: Tensor) -> Tensor:
-        """Subtract the mean."""
-        return x - self.tensors["mean"]
-
-    def invert(self, x: Tensor) -> Tensor:
-        """Add the mean back."""
-        return x + self.tensors["mean"]
-
-
-class Whiten(Step):
-    """Make the vocabulary's second moment the identity (ZCA); directions without variance are left alone."""
-
-    name = "whiten"
-
-    def fit(self, x: Tensor) -> None:
-        """Keep the whitening matrix and its inverse, both of shape (d, d)."""
-        # In double precision: float32 sums would leave noise in the empty directions, to be blown up by 1 / sqrt.
-        blocks = (block.cpu().double() for block in x.split(_BLOCK))
-        moment = sum((block.T @ block for block in blocks), torch.zeros(x.shape[1], x.shape[1], dtype=torch.double))
-        values, vectors = torch.linalg.eigh(moment / len(x))
-        floor = values.max() * 1e-10
-        scale = torch.where(values > floor, values, torch.ones_like(values)).sqrt()
-        self.tensors = {
-            "matrix": (vectors / scale @ vectors.T).to(x),
-            "inverse": (vectors * scale @ vectors.T).to(x),
-        }
-
-    def apply(self, x: Tensor) -> Tensor:
-        """Multiply by the whitening matrix."""
-        return x @ self.tensors["matrix"]
-
-    def invert(self, x: Tensor) -> Tensor:
-        """Multiply by its inverse."""
-        return x @ self.tensors["inverse"]
-
-
-STEPS: dict[str, type[Step]] = {step.name: step for step in (Unit, Center, Whiten)}
 
 
 def parse_recipe(recipe: str) -> list[str]:
@@ -117,54 +35,69 @@ def parse_recipe(recipe: str) -> list[str]:
 
 
 class Normalizer:
-    """A recipe, and after `fit` what its steps learnt."""
+    """A recipe, and after `fit` what its steps learnt: a mean, or a whitening matrix, by the step's place."""
 
-    def __init__(self, recipe: str = RENORM, steps: Sequence[Step] | None = None) -> None:
-        self.recipe = recipe
-        self.steps = list(steps) if steps is not None else [STEPS[name]() for name in parse_recipe(recipe)]
+    def __init__(self, recipe: str = RENORM) -> None:
+        self.recipe, self.steps = recipe, parse_recipe(recipe)
+        self._learnt: dict[str, Tensor] = {}
 
     def fit(self, x: Tensor) -> Tensor:
         """Fit every step on the vocabulary (n, d) and return it normalised."""
-        for step in self.steps:
-            step.fit(x)
-            x = step.apply(x)
+        for place, step in enumerate(self.steps):
+            if step == "center":
+                self._learnt[f"{place}.mean"] = x.mean(dim=0)
+            elif step == "whiten":
+                self._learnt[f"{place}.matrix"] = _whitening(x)
+            x = self._step(place, x)
         return x
 
     def apply(self, x: Tensor) -> Tensor:
         """Normalise rows with what was learnt."""
-        for step in self.steps:
-            x = step.apply(x)
+        for place in range(len(self.steps)):
+            x = self._step(place, x)
         return x
 
-    @property
-    def invertible(self) -> bool:
-        """Whether `invert` gives back what `apply` was given."""
-        return all(step.invertible for step in self.steps)
-
-    def invert(self, x: Tensor) -> Tensor:
-        """Undo `apply`, or say which step forbids it."""
-        for step in self.steps:
-            if not step.invertible:
-                raise InputError(f"the recipe {self.recipe!r} cannot be undone: step {step.name!r} forgets the lengths")
-        for step in reversed(self.steps):
-            x = step.invert(x)
-        return x
+    def _step(self, place: int, x: Tensor) -> Tensor:
+        if self.steps[place] == "unit":
+            return unit(x)
+        if self.steps[place] == "center":
+            return x - self._learnt[f"{place}.mean"]
+        return x @ self._learnt[f"{place}.matrix"]
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything learnt, by name."""
-        return {f"{i}.{name}": t for i, step in enumerate(self.steps) for name, t in step.tensors.items()}
+        """Return everything learnt, by name."""
+        return dict(self._learnt)
 
     @classmethod
     def from_tensors(cls, recipe: str, tensors: dict[str, Tensor]) -> Normalizer:
         """Rebuild a fitted normaliser."""
         normalizer = cls(recipe)
-        for key, tensor in tensors.items():
-            position, name = key.split(".")
-            normalizer.steps[int(position)].tensors[name] = tensor
+        normalizer._learnt = dict(tensors)
         return normalizer
 
     def to(self, device: torch.device | str) -> Normalizer:
         """Move to a device."""
-        for step in self.steps:
-            step.tensors = {name: t.to(device) for name, t in step.tensors.items()}
+        self._learnt = {name: tensor.to(device) for name, tensor in self._learnt.items()}
         return self
+
+
+Norms = tuple[Normalizer, Normalizer]
+
+
+def fit_both(recipe: str, source: Tensor, target: Tensor) -> tuple[Norms, Tensor, Tensor]:
+    """Fit a recipe on each of two vocabularies (n, d_s), (m, d_t) and return them normalised."""
+    norms = Normalizer(recipe), Normalizer(recipe)
+    return norms, norms[0].fit(source), norms[1].fit(target)
+
+
+def _whitening(x: Tensor) -> Tensor:
+    """Return the matrix (d, d) that makes the second moment of x (n, d) the identity (ZCA).
+
+    Directions without variance are left alone.
+    """
+    # In double precision: float32 sums would leave noise in the empty directions, to be blown up by 1 / sqrt.
+    blocks = (block.cpu().double() for block in x.split(_BLOCK))
+    moment = sum((block.T @ block for block in blocks), torch.zeros(x.shape[1], x.shape[1], dtype=torch.double))
+    values, vectors = torch.linalg.eigh(moment / len(x))
+    scale = torch.where(values > values.max() * 1e-10, values, torch.ones_like(values)).sqrt()
+    return (vectors / scale @ vectors.T).to(x)

@@ -1,9 +1,10 @@
-"""Progress: how the library reports work, log rows and notes; the front doors decide how they look."""
+"""Progress: how the library reports work, log rows and notes, and tables in notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from html import escape
 from typing import Any, Protocol
 
 
@@ -74,3 +75,10 @@ class Forward:
     def note(self, message: str) -> None:
         """Pass the message on."""
         self.progress.note(message)
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table as a notebook shows it."""
+    lines = [("th", columns), *(("td", row) for row in rows)]
+    cells = ("".join(f"<{tag}>{escape(str(cell))}</{tag}>" for cell in row) for tag, row in lines)
+    return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"

@@ -47,9 +47,7 @@ class Spelling:
     @classmethod
     def of(cls, source: Sequence[str], target: Sequence[str], weight: float = 1.0) -> Spelling:
         """Count the n-grams of two vocabularies."""
-        return cls(
-            weight, {Side.SOURCE: torch.from_numpy(_rarity(source)), Side.TARGET: torch.from_numpy(_rarity(target))}
-        )
+        return cls(weight, {side: torch.from_numpy(_rarity(w)) for side, w in zip(Side, (source, target), strict=True)})
 
     def columns(self, side: Side, words: Sequence[str], width: int = COLUMNS) -> Tensor:
         """Describe words of one language: shape (n, width), of length sqrt(weight)."""
@@ -59,18 +57,18 @@ class Spelling:
         return torch.nn.functional.normalize(found, dim=1) * math.sqrt(self.weight)
 
     def weighing(self, weight: float) -> Spelling:
-        """Give the same with another weight."""
+        """Return the same with another weight."""
         return Spelling(weight, self.rarity)
 
     def tells(self, source: Sequence[str], target: Sequence[str], pairs: Tensor) -> bool:
         """Whether the words of pairs (k, 2) are spelt more alike than words put together at random."""
-        x = self.weighing(1.0).columns(Side.SOURCE, [source[row] for row in pairs[:, 0].tolist()])
-        y = self.weighing(1.0).columns(Side.TARGET, [target[row] for row in pairs[:, 1].tolist()])
+        sides = zip(Side, (source, target), pairs.T.tolist(), strict=True)
+        x, y = (self.weighing(1.0).columns(side, [words[row] for row in rows]) for side, words, rows in sides)
         gain = (x * y).sum(dim=1) - (x * y.roll(1, dims=0)).sum(dim=1)
         return float(gain.mean()) > max(_LEAST_GAIN, 3 * float(gain.std()) / math.sqrt(len(gain)))
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
-        """Everything needed to rebuild it."""
+        """Return everything needed to rebuild it."""
         return {"weight": self.weight}, {f"rarity.{side}": rarity for side, rarity in self.rarity.items()}
 
     @classmethod
@@ -80,7 +78,7 @@ class Spelling:
 
 
 def fold(word: str) -> str:
-    """Give the form that words are compared in."""
+    """Return the form that words are compared in."""
     return unicodedata.normalize("NFKC", word).lower().translate(_FOLDED)
 
 
@@ -110,7 +108,7 @@ _FOLDED = _Folded()
 
 
 def _hashes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Give the row and the hash of every n-gram."""
+    """Return the row and the hash of every n-gram."""
     marked = [_FIRST + fold(word) + _LAST for word in words]
     codes = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
     rows = np.repeat(np.arange(len(words)), [len(word) for word in marked])

@@ -14,7 +14,8 @@ from tests.helpers import contents
 import lnmap
 from lnmap.cli import main
 from lnmap.embeddings import Embeddings
-from lnmap.methods.procrustes import Procrustes, require_equal_dimensions
+from lnmap.methods.base import require_equal_dimensions
+from lnmap.methods.procrustes import Procrustes
 
 N, DIM = 120, 8
 

@@ -107,9 +107,9 @@ def test_every_method_has_its_section():
     text = (DOCS / "methods.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^## (\S+)\n\n\*(.*?)\*", text, re.MULTILINE | re.DOTALL))
     for name, method in lnmap.METHODS.items():
-        start = f"*{method.title}. {method.citation}.*"
-        assert name in sections, f"docs/methods.md needs a section '## {name}' that begins with {start}"
-        assert f"*{' '.join(sections[name].split())}*" == start
+        wanted = f"{method.title}. {method.citation}."
+        assert name in sections, f"docs/methods.md needs a section '## {name}' that begins with *{wanted}*"
+        assert " ".join(sections[name].split()) == wanted
 
 
 def test_every_command_is_documented():

@@ -6,7 +6,7 @@ import torch
 
 import lnmap
 from lnmap.datasets import bundled_pair
-from lnmap.direction import Direction
+from lnmap.direction import Direction, Side
 from lnmap.errors import TrainingError
 from lnmap.lexicon import Lexicon
 from lnmap.methods import make_method
@@ -46,19 +46,21 @@ class TestSpelling:
     def test_cognates_are_near_and_other_words_are_not(self):
         words = ["university", "house", "london", "hospital"], ["université", "maison", "london", "hôpital"]
         spelling = Spelling.of(*words)
-        cosines = spelling.columns(0, words[0]) @ spelling.columns(1, words[1]).T
+        cosines = spelling.columns(Side.SOURCE, words[0]) @ spelling.columns(Side.TARGET, words[1]).T
         assert cosines.argmax(dim=1)[[0, 2, 3]].tolist() == [0, 2, 3]
         assert float(cosines[2, 2]) == pytest.approx(1, abs=0.05)  # how rare an n-gram is differs
         assert abs(float(cosines[1, 1])) < 0.3
 
     def test_length_is_the_square_root_of_the_weight(self):
         spelling = Spelling.of(["one", "two"], ["un", "deux"], weight=0.3)
-        assert spelling.columns(0, ["one", "never seen"]).norm(dim=1).tolist() == pytest.approx([0.3**0.5] * 2)
+        assert spelling.columns(Side.SOURCE, ["one", "never seen"]).norm(dim=1).tolist() == pytest.approx(
+            [0.3**0.5] * 2
+        )
 
     def test_odd_words_and_none(self):
         spelling = Spelling.of(["a", "", "\ud83d"], ["b"])
-        assert spelling.columns(0, ["", "\udc80", "🙂", "a" * 5000]).shape == (4, COLUMNS)
-        assert spelling.columns(1, []).shape == (0, COLUMNS)
+        assert spelling.columns(Side.SOURCE, ["", "\udc80", "🙂", "a" * 5000]).shape == (4, COLUMNS)
+        assert spelling.columns(Side.TARGET, []).shape == (0, COLUMNS)
 
     def test_tells_only_where_translations_are_spelt_alike(self):
         words = [f"{a}{b}{c}o" for a in "bdfkm" for b in "aeiou" for c in "lnrst"]
@@ -70,7 +72,7 @@ class TestSpelling:
     def test_comes_back_from_its_state(self):
         spelling = Spelling.of(["one", "two"], ["un", "deux"], weight=0.3)
         again = Spelling.from_state(*spelling.state())
-        assert torch.equal(again.columns(1, ["deux"]), spelling.columns(1, ["deux"]))
+        assert torch.equal(again.columns(Side.TARGET, ["deux"]), spelling.columns(Side.TARGET, ["deux"]))
 
 
 class TestChoice:

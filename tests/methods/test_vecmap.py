@@ -131,7 +131,7 @@ def test_sweeps_equal_dense_scores(memory):
     x, z = unit(torch.randn(70, 8)), unit(torch.randn(50, 8))
     dense = x @ z.T
     r_x, r_z = dense.topk(10, dim=1).values.mean(dim=1), dense.topk(10, dim=0).values.mean(dim=0)
-    assert (Similarities(x, z, memory).held is None) == (memory < 1 << 20)
+    assert bool(Similarities(x, z, memory).held) == (memory >= 1 << 20)
     pairs, objective = induce_pairs(x, z, SelfLearningOptions(), 1.0, Run().generator(), memory)
     found = {tuple(pair) for pair in pairs.tolist()}
     csls = 2 * dense - r_x[:, None] - r_z

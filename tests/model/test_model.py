@@ -114,6 +114,17 @@ def test_induce(model):
     assert {(e.source, e.target) for e in model.induce(direction="backward")} == {(e.target, e.source) for e in entries}
 
 
+def test_induce_tells_what_was_left_out(model):
+    entries = model.induce()
+    assert entries.left_out == {"least": 0, "min_confidence": 0, "limit": 0}
+    assert repr(entries).startswith("InducedLexicon(500 pairs, first [(")
+    assert "left out" not in repr(entries)
+    some = model.induce(least=entries[99].csls, limit=7)
+    assert some.left_out == {"least": 400, "min_confidence": 0, "limit": 93}
+    assert repr(some).endswith(", left out: 400 by least, 93 by limit)")
+    assert some._repr_html_().count("<tr>") == 8
+
+
 def test_evaluate_both_ways(model, planted):
     for direction in Direction:
         found = model.evaluate(planted.lexicon, direction=direction)

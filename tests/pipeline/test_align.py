@@ -8,8 +8,8 @@ import lnmap
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, LexiconError, LnmapError, TrainingError
 from lnmap.lexicon import Lexicon
-from lnmap.methods.base import Method
-from lnmap.methods.procrustes import Procrustes, rotated, rotation
+from lnmap.methods.base import LinearAlignment, Method
+from lnmap.methods.procrustes import Procrustes, rotation
 from lnmap.normalize import Normalizer
 from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Silent
@@ -195,7 +195,7 @@ class Steps(Method):
             run.checkpoint.save({"step": step}, {"x": torch.zeros(1)})
         norms = Normalizer("none"), Normalizer("none")
         x, y = norms[0].fit(source), norms[1].fit(target)
-        return rotated(norms, rotation(x[pairs[:, 0]], y[pairs[:, 1]]))
+        return LinearAlignment.onto_target(norms, rotation(x[pairs[:, 0]], y[pairs[:, 1]]))
 
 
 def steps(problem, out, die_at=None, **kwargs):

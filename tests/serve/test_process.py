@@ -12,10 +12,15 @@ from pathlib import Path
 
 import httpx
 import pytest
+import torch
 from tests.serve.serving import WORDS, Server, small_model
 
+from lnmap import retrieve
 from lnmap.cli import main
+from lnmap.direction import Direction
+from lnmap.progress import Silent
 from lnmap.serve import run
+from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.words import WordIndex, fold
 
 
@@ -97,6 +102,33 @@ def test_what_was_found_is_kept_for_the_next_server(model_folder, cache_folder, 
             assert time.monotonic() < deadline
             time.sleep(0.1)
     assert list((cache_folder / "serve").glob("*-best1.safetensors"))
+
+
+def test_a_kept_lexicon_is_not_searched_again(model_folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("LNMAP_CACHE", str(tmp_path))
+
+    def finish() -> LoadedModel:
+        loaded = LoadedModel(model_folder, None, Silent())
+        loaded.start()
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("serve/*-best?.safetensors"))) < 2 or not all(
+            loaded.best(direction).complete for direction in Direction
+        ):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        loaded.stop()
+        return loaded
+
+    first = finish()
+    with monkeypatch.context() as patch:
+        patch.setattr(retrieve, "top_k", None)  # calling it would fail
+        second = finish()
+    for direction in Direction:
+        assert torch.equal(first.best(direction).rows, second.best(direction).rows)
+        assert torch.equal(first.best(direction).scores, second.best(direction).scores)
+    for path in tmp_path.glob("serve/*-best?.safetensors"):
+        path.write_bytes(b"broken")
+    assert torch.equal(finish().best(Direction.FORWARD).rows, first.best(Direction.FORWARD).rows)
 
 
 def test_bytes_that_are_no_request_do_no_harm(server):

@@ -10,7 +10,6 @@ import typer
 from lnmap.cli.options import Debug, Json, ModelFolder, Quiet
 from lnmap.cli.terminal import console
 from lnmap.direction import Side
-from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.methods.base import Method
@@ -30,20 +29,22 @@ def methods(
 
     Example: lnmap methods lnmap
     """
-    from lnmap.methods import DEFAULT_METHOD, METHODS
+    from lnmap.methods import DEFAULT_METHOD, METHODS, find_method
 
-    if name is not None and name not in METHODS:
-        raise OptionError(f"unknown method {name!r}; choose from {', '.join(METHODS)}")
-    if as_json:
-        found = {key: _method_dict(cls, key == DEFAULT_METHOD) for key, cls in METHODS.items()}
-        console.json(list(found.values()) if name is None else found[name])
-    elif name is None:
-        columns = ("name", "system", "learns from", "citation")
-        rows = [(key, cls.title, cls.supervision, cls.citation) for key, cls in METHODS.items()]
-        console.table(columns, rows)
-        console.result(f"The default is {DEFAULT_METHOD}. 'lnmap methods NAME' lists the options of one.")
+    if name is not None:
+        cls = find_method(name)
+        if as_json:
+            console.json(_method_dict(cls))
+        else:
+            _show_method(cls)
+    elif as_json:
+        console.json([*map(_method_dict, METHODS.values()), *map(vars, METHODS.broken)])
     else:
-        _show_method(METHODS[name])
+        columns = ("name", "system", "learns from", "citation")
+        console.table(columns, [(key, cls.title, cls.supervision, cls.citation) for key, cls in METHODS.items()])
+        for plugin in METHODS.broken:
+            console.result(f"{str(plugin)[0].upper()}{str(plugin)[1:]}.")
+        console.result(f"The default is {DEFAULT_METHOD}. 'lnmap methods NAME' lists the options of one.")
 
 
 def info(folder: ModelFolder) -> None:
@@ -64,13 +65,16 @@ def info(folder: ModelFolder) -> None:
         console.table(names, [[row.get(name, "") for name in names] for row in model.log])
 
 
-def _method_dict(cls: type[Method], default: bool) -> dict[str, Any]:
+def _method_dict(cls: type[Method]) -> dict[str, Any]:
+    from lnmap.methods import DEFAULT_METHOD, METHODS
+
     return {
         "name": cls.name,
         "title": cls.title,
         "supervision": cls.supervision,
         "citation": cls.citation,
-        "default": default,
+        "default": cls.name == DEFAULT_METHOD,
+        "package": METHODS.packages.get(cls.name, "lnmap"),
         "options": cls.Options().describe(),
         "profiles": cls.profiles,
     }
@@ -78,11 +82,9 @@ def _method_dict(cls: type[Method], default: bool) -> dict[str, Any]:
 
 def _show_method(cls: type[Method]) -> None:
     console.result(f"{cls.name}: {cls.title}. {cls.citation}. Learns from: {cls.supervision}.")
-    options = cls.Options().describe()
-    rows = [
-        (option["name"], _plain(option["value"]), "|".join(option["choices"]), option["help"]) for option in options
-    ]
-    console.table(("option (--set name=value)", "default", "choices", "what it does"), rows)
+    rows = [(o["name"], _plain(o["value"]), "|".join(o["choices"]), o["help"]) for o in cls.Options().describe()]
+    if rows:
+        console.table(("option (--set name=value)", "default", "choices", "what it does"), rows)
     for profile, values in cls.profiles.items():
         console.result(f"--profile {profile}: {_values(values) or 'the defaults above'}")
 

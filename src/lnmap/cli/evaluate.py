@@ -65,15 +65,8 @@ def evaluate(
 
 def show_scores(scores: Mapping[str, Evaluation]) -> None:
     """Print one row of scores per evaluation."""
-    columns = ["", "P@1", "95 % interval", "P@5", "P@10", "MRR", "words", "coverage", "P@1 of all", "pairs seen"]
-    rows = []
-    for name, score in scores.items():
-        low, high = score.interval()
-        precisions = [f"{score.precision(k):.1f}" for k in (1, 5, 10)]
-        cells = [name, precisions[0], f"{low:.1f}-{high:.1f}", *precisions[1:], f"{score.mrr:.1f}", len(score.rows)]
-        whole = f"{score.precision(1, of_all=True):.1f}"
-        rows.append([*cells, f"{score.coverage:.1f} %", whole, f"{score.seen_pairs:,} of {score.test_pairs:,}"])
-    console.table(columns, rows)
+    rows = [{"": name, **score.cells} for name, score in scores.items()]
+    console.table(list(rows[0]), [list(row.values()) for row in rows])
 
 
 def _as_dict(found: Comparison) -> dict[str, Any]:

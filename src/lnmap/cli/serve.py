@@ -14,19 +14,21 @@ from lnmap.errors import MissingExtraError, OptionError
 
 def serve(
     folders: Annotated[list[Path], options.argument("DIR", "Model folders written by 'lnmap align'.")],
-    host: Annotated[str, options.value("ADDRESS", "Address to listen on; 0.0.0.0 lets the network in.")] = "127.0.0.1",
+    host: Annotated[
+        str, options.value("ADDRESS", "Address to listen on; 0.0.0.0 for the whole network.")
+    ] = "127.0.0.1",
     port: Annotated[int, options.value("N", "Port to listen on; 0 for any free one.")] = 8000,
     names: Annotated[
-        list[str] | None, options.value("HOST", "Another name the server is called by; repeatable.", "--name")
+        list[str] | None, options.value("HOST", "Another host name of the server; repeatable.", "--name")
     ] = None,
     test: Annotated[Path | None, options.value("FILE", "Test dictionary, to show each model's scores.")] = None,
 ) -> None:
-    """Open a page in which words are looked up and translations corrected, and an API for programs.
+    """Serve a page to look words up and correct translations, and an API for programs.
 
     Example: lnmap serve en-fr
 
-    What people mark as right or wrong is kept in DIR/marks.jsonl; the page exports
-    it as a dictionary for 'lnmap align --pairs'. Ctrl-C ends the server.
+    Marks of right and wrong pairs are kept in DIR/marks.jsonl; the page exports
+    them as a dictionary for 'lnmap align --pairs'. Ctrl-C stops the server.
     """
     from lnmap.io import read_lexicon
 
@@ -49,9 +51,9 @@ def serve(
                 console.json({"url": url, "models": list(models)})
             else:
                 console.result(f"{count(len(models), 'model')} at {url}")
-                console.say("Ctrl-C ends the server")
-            sys.stdout.flush()  # a program that reads this through a pipe waits for it
+                console.say("Ctrl-C stops the server")
+            sys.stdout.flush()  # a program may wait for it at the other end of a pipe
 
-        with suppress(KeyboardInterrupt):  # Ctrl-C is how a server ends
+        with suppress(KeyboardInterrupt):  # the usual way to stop a server
             run.serve(models, sock, host, names or (), ready)
-        console.say("ended")
+        console.say("stopped")

@@ -16,22 +16,24 @@ from torch.nn import functional
 
 from lnmap.direction import Direction
 from lnmap.methods.adversarial import (
+    QUICK,
     AdversarialOptions,
     Game,
     check_vocabularies,
     is_aligned,
-    matches_by_csls,
     mean_cosine,
+    numbered,
     play,
     random_rotation,
     uniform,
     until_aligned,
 )
-from lnmap.methods.base import Alignment, LinearAlignment, Method, Run, State, require_finite
+from lnmap.methods.base import Alignment, Cost, LinearAlignment, Method, Run, State, require_finite
 from lnmap.methods.options import option
-from lnmap.methods.procrustes import rotation
+from lnmap.methods.procrustes import rotate_pairs, rotation
 from lnmap.methods.vecmap.mapping import MultiStepOptions, multi_step
-from lnmap.normalize import RENORM, Normalizer
+from lnmap.normalize import RENORM, fit_both, unit
+from lnmap.retrieve import neighbourhood_means, top_k
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class AaeOptions(AdversarialOptions):
     ae_start: str = option(
         "isometry", "the encoders' start: keep all distances, or draw evenly", ("isometry", "uniform")
     )
-    iterations: int = option(3_000, "steps of each map an epoch", low=1)
+    iterations: int = option(3_000, "steps of each map per epoch", low=1)
     batch: int = option(32, "words of each language in a step", low=1)
     dis_lr: float = option(0.3, "learning rate of the discriminators (SGD)", low=0)
     map_lr: float = option(0.3, "learning rate of the maps (SGD)", low=0)
@@ -66,20 +68,21 @@ class TwoWayAlignment(Alignment):
     kind = "two-way"
 
     def __init__(self, forward: LinearAlignment, backward: LinearAlignment) -> None:
-        self.forward, self.backward = forward, backward
+        self.ways = {Direction.FORWARD: forward, Direction.BACKWARD: backward}
 
     def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, c)."""
-        return (self.forward if direction is Direction.FORWARD else self.backward).map_source(x)
+        return self.ways[direction].map_source(x)
 
     def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, c)."""
-        return (self.forward if direction is Direction.FORWARD else self.backward).map_target(y)
+        return self.ways[direction].map_target(y)
 
     def state(self) -> State:
-        """The forward alignment and the two maps of the other."""
-        values, tensors = self.forward.state()
-        return values, tensors | {"backward.source": self.backward.source, "backward.target": self.backward.target}
+        """Return the forward alignment and the two maps of the other."""
+        values, tensors = self.ways[Direction.FORWARD].state()
+        backward = self.ways[Direction.BACKWARD]
+        return values, tensors | {"backward.source": backward.source, "backward.target": backward.target}
 
     @classmethod
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> TwoWayAlignment:
@@ -89,8 +92,8 @@ class TwoWayAlignment(Alignment):
 
     def to(self, device: torch.device | str) -> TwoWayAlignment:
         """Move to a device."""
-        self.forward.to(device)
-        self.backward.to(device)
+        for way in self.ways.values():
+            way.to(device)
         return self
 
 
@@ -116,15 +119,16 @@ class Aae(Method):
             "tolerance": 1e-6,
         }
     }
+    alignment = TwoWayAlignment
+    costs = {None: Cost(535, both=84), "original": Cost(52_420, both=95)}
+    quick = {**QUICK, "code": 60, "ae_steps": 5, "rounds": 2, "symmetric_rounds": 1}
+    finds = 0.0  # a discriminator needs thousands of steps to learn anything
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
         """Play until the vocabularies find each other; `pairs` are not looked at."""
-        options: AaeOptions = self.options
-        limits = {name: getattr(options, name) for name in ("most_frequent", "criterion_words", "max_rank")}
-        check_vocabularies(self, source, target, run, **limits)
-        norms = Normalizer(options.normalize), Normalizer(options.normalize)
-        x, y = norms[0].fit(source), norms[1].fit(target)
-        dictionaries = until_aligned(self, run, options.restarts, lambda number: self._attempt(x, y, run, number))
+        check_vocabularies(self, source, target, run)
+        norms, x, y = fit_both(self.options.normalize, source, target)
+        dictionaries = until_aligned(self, run, lambda number: self._attempt(x, y, run, number))
         maps = [self._reweight(*sides, rows, run) for sides, rows in zip(((x, y), (y, x)), dictionaries, strict=False)]
         for number, pair in enumerate(maps):
             require_finite(self.name, **{f"map {number}": pair[0]})
@@ -132,51 +136,49 @@ class Aae(Method):
         return forward if run.one_way else TwoWayAlignment(forward, LinearAlignment(norms, maps[1][1], maps[1][0]))
 
     def _attempt(self, x: Tensor, y: Tensor, run: Run, number: int) -> tuple[list[Tensor], bool, str]:
-        """Train autoencoders and maps; give the dictionary of each direction and whether it is one."""
+        """Train autoencoders and maps; return the dictionary of each direction and whether they are aligned."""
         options: AaeOptions = self.options
         generator = run.generator(number)
-        codes = [encode(vectors, options, generator, run) for vectors in (x, y)]
-        games = [Game(codes[0], codes[1], options, generator), Game(codes[1], codes[0], options, generator)]
+        codes_x, codes_y = (encode(vectors, options, generator, run) for vectors in (x, y))
+        games = [Game(codes_x, codes_y, options, generator), Game(codes_y, codes_x, options, generator)]
         play(games, run, number, self._cycle)
-        chance = self._rounds(codes[0], codes[1], random_rotation(options.code, run), run, number, "chance")[1]
-        by_chance = mean_cosine(codes[0] @ chance, codes[1], options.criterion_words, run.memory)
-        dictionaries = []
+        by_chance = self._refine(codes_x, codes_y, random_rotation(options.code, run), run, number, "chance")[1]
+        dictionaries, aligned, why = [], True, ""
         for direction, game in enumerate(games[:1] if run.one_way else games):
-            rows, w = self._rounds(game.source, game.target, game.best, run, number, f"direction {direction}")
-            score = mean_cosine(game.source @ w, game.target, options.criterion_words, run.memory)
-            aligned, why = is_aligned(score, by_chance, options)
+            rows, score = self._refine(game.source, game.target, game.best, run, number, f"direction {direction}")
             dictionaries.append(rows)
+            aligned, why = is_aligned(score, by_chance, options)
             if not aligned:
-                return dictionaries, False, why
-        return dictionaries, True, why
+                break
+        return dictionaries, aligned, why
 
     def _cycle(self, game: Game, other: Game) -> None:
-        """Cycle loss |z - F(G z)|, of which only F, the map back, is trained."""
+        """Take a step on the cycle loss |z - F(G z)|, of which only F, the map back, is trained."""
         z = game.draw(game.source)
         there = z @ game.w
         residual = there @ other.w - z  # (b, c)
         gradient = there.T @ residual.sign() / residual.numel()
         other.step(gradient, self.options.cycle)
 
-    def _rounds(self, x: Tensor, y: Tensor, w: Tensor, run: Run, attempt: int, what: str) -> tuple[Tensor, Tensor]:
-        """Procrustes on the forward CSLS matches until their mean CSLS stops growing: last matches and rotation."""
+    def _refine(self, x: Tensor, y: Tensor, w: Tensor, run: Run, attempt: int, what: str) -> tuple[Tensor, float]:
+        """Solve Procrustes on CSLS matches until their mean CSLS stops growing; return them and the criterion."""
         last = -torch.inf
         rows = torch.empty(0, 2, dtype=torch.long, device=x.device)
         for number in range(1, self.options.rounds + 1):
-            rows, score = matches_by_csls(x @ w, y, self.options.max_rank, run.memory)
-            w = rotation(x[rows[:, 0]], y[rows[:, 1]])
+            rows, score = csls_matches(x @ w, y, self.options.max_rank, run.memory)
+            w = rotate_pairs(x, y, rows)
             run.record(attempt=attempt, stage="procrustes", what=what, round=number, pairs=len(rows), mean_csls=score)
             if score - last < self.options.tolerance:
                 break
             last = score
-        return rows, w
+        return rows, mean_cosine(x @ w, y, self.options.criterion_words, run.memory)
 
     def _reweight(self, x: Tensor, y: Tensor, rows: Tensor, run: Run) -> tuple[Tensor, Tensor]:
         """Whiten, rotate, re-weight both sides by S^0.5, de-whiten, on the vectors; again while mean CSLS grows."""
         steps, last = MultiStepOptions(), -torch.inf
         maps = multi_step(x[rows[:, 0]], y[rows[:, 1]], steps)
         for number in range(1, self.options.symmetric_rounds + 1):
-            rows, score = matches_by_csls(x @ maps[0], y @ maps[1], self.options.max_rank, run.memory)
+            rows, score = csls_matches(x @ maps[0], y @ maps[1], self.options.max_rank, run.memory)
             run.record(stage="symmetric", round=number, pairs=len(rows), mean_csls=score)
             if score - last < self.options.tolerance:
                 break
@@ -184,8 +186,16 @@ class Aae(Method):
         return maps
 
 
+def csls_matches(x: Tensor, y: Tensor, max_rank: int, memory: int) -> tuple[Tensor, float]:
+    """Return the CSLS matches (k, 2) of source words among `max_rank` frequent words, and their mean CSLS."""
+    x, y = unit(x[:max_rank]), unit(y[:max_rank])
+    r_x, r_y = neighbourhood_means(x, y, memory=memory), neighbourhood_means(y, x, memory=memory)
+    scores, rows = top_k(x, y, 1, r_y / -2, memory=memory)
+    return numbered(rows[:, 0]), float((2 * scores[:, 0] - r_x).mean())
+
+
 def encode(x: Tensor, options: AaeOptions, generator: torch.Generator, run: Run) -> Tensor:
-    """Train a linear autoencoder d -> c -> d with biases on vectors (n, d) and give their codes (n, c).
+    """Train a linear autoencoder d -> c -> d with biases on vectors (n, d) and return their codes (n, c).
 
     Codes no shorter than the vectors allow exact solutions; `isometry` starts at one and has nothing to train.
     """

@@ -1,8 +1,8 @@
 """The adversarial game shared by `muse-unsup`, `aae` and `bliss` (Conneau et al. 2018, section 2).
 
-A discriminator learns to tell mapped source vectors W x from target vectors y (their equation 3); the map learns to be
-taken for the target (equation 4). A game may collapse: whoever plays it looks at how well the two vocabularies found
-each other, and starts again with other draws, a bounded number of times.
+A discriminator learns to tell mapped source vectors W x from target vectors y (equation 3); the map learns to be taken
+for the target (equation 4). A game may collapse: the methods check how well the two vocabularies found each other, and
+start again with other draws, a bounded number of times.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from lnmap.normalize import unit
 from lnmap.retrieve import NEIGHBOURS, neighbourhood_means, top_k
 
 LEAST_WORDS = 100
+QUICK = {"epochs": 1, "iterations": 4, "batch": 16, "dis_hidden": 8, "restarts": 0, "least_gain": 0.0}
 _CHANCE = 999  # stream of the random rotation
 T = TypeVar("T")
 
@@ -33,7 +34,7 @@ class AdversarialOptions(Options):
     """Options of the game: MUSE's, with a budget for CPUs (fewer and larger steps, a narrower discriminator)."""
 
     epochs: int = option(4, "epochs of the game; the criterion is taken after each", low=1)
-    iterations: int = option(2_000, "map steps an epoch", low=1)
+    iterations: int = option(2_000, "map steps per epoch", low=1)
     batch: int = option(128, "words of each language in a step", low=1)
     most_frequent: int = option(75_000, "words are drawn from this many most frequent ones", low=1)
     dis_steps: int = option(5, "discriminator steps before each map step", low=1)
@@ -47,11 +48,13 @@ class AdversarialOptions(Options):
     lr_shrink: float = option(0.5, "factor on it when the criterion falls, from the second fall on", low=0)
     criterion_words: int = option(10_000, "most frequent source words the criterion is taken over", low=1)
     restarts: int = option(2, "how often a collapsed game is started again with other draws", low=0)
-    least_gain: float = option(0.18, "least share of the way from a refined random map's criterion to 1", low=0)
+    least_gain: float = option(
+        0.18, "least share of the way from a refined random map's criterion to 1; 0 accepts all", low=0
+    )
 
 
 class Discriminator:
-    """d -> hidden -> hidden -> 1, LeakyReLU 0.2, dropout on the input; gives the logit of "a mapped source word"."""
+    """d -> hidden -> hidden -> 1, LeakyReLU 0.2, dropout on the input; the logit of "a mapped source word"."""
 
     def __init__(self, dim: int, hidden: int, dropout: float, generator: torch.Generator, gain: float = 1.0) -> None:
         self.dropout, self.generator = dropout, generator
@@ -60,11 +63,7 @@ class Discriminator:
             bound = fan_in**-0.5
             weight = uniform((fan_out, fan_in), gain * bound, generator)
             self.layers.append((weight, uniform((fan_out,), bound, generator)))
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """Weights and biases."""
-        return [tensor for layer in self.layers for tensor in layer]
+        self.parameters = [tensor for layer in self.layers for tensor in layer]
 
     def __call__(self, x: Tensor, train: bool = False) -> Tensor:
         """(b, d) -> (b,)."""
@@ -101,18 +100,15 @@ class Game:
         self.loss = torch.zeros(2, device=source.device)  # sum and number of the discriminator's losses in this epoch
         share = torch.ones(options.batch, device=source.device)
         self._labels = torch.cat([share * (1 - options.smoothing), share * options.smoothing])  # source, target
-
-    def state(self) -> list[Tensor]:
-        """All that steps change."""
-        return [self.w, self.loss, *self.discriminator.parameters]
+        self.state = [self.w, self.loss, *self.discriminator.parameters]  # all that steps change
 
     def draw(self, x: Tensor) -> Tensor:
-        """Vectors (b, d) of words drawn evenly from the most frequent ones of a vocabulary."""
+        """Return vectors (b, d) of words drawn evenly from the most frequent ones of a vocabulary."""
         size = min(self.options.most_frequent, len(x))
         return x[torch.randint(size, (self.options.batch,), generator=self.generator, device=x.device)]
 
     def discriminate(self) -> None:
-        """One discriminator step on mapped source words and target words (Conneau et al. 2018, equation 3)."""
+        """Take one discriminator step on mapped source words and target words (equation 3)."""
         x = torch.cat([self.draw(self.source) @ self.w, self.draw(self.target)])
         parameters = self.discriminator.parameters
         for parameter in parameters:
@@ -126,7 +122,7 @@ class Game:
         self.loss[1] += 1
 
     def fool(self, weight: float = 0.5) -> None:
-        """One map step: labels flipped, the discriminator at rest (equation 4), then `orthogonalize`.
+        """Take one map step: labels flipped, the discriminator at rest (equation 4), then `orthogonalize`.
 
         Targets do not depend on W, so only the mapped words are scored; `weight` 1/2 keeps the mean over both.
         """
@@ -134,8 +130,7 @@ class Game:
         logits = self.discriminator(self.draw(self.source) @ w)
         flipped = torch.full_like(logits, self.options.smoothing)
         loss = functional.binary_cross_entropy_with_logits(logits, flipped) * weight
-        (gradient,) = torch.autograd.grad(loss, w)
-        self.step(gradient)
+        self.step(torch.autograd.grad(loss, w)[0])
         self.orthogonalize()
 
     def step(self, gradient: Tensor, factor: float = 1.0) -> None:
@@ -143,24 +138,23 @@ class Game:
         self.w.sub_(self.lr * factor * gradient)
 
     def orthogonalize(self) -> None:
-        """W <- (1 + beta) W - beta W W^T W (equation 5)."""
+        """W <- (1 + beta) W - beta W W^T W: a step towards the nearest orthogonal matrix."""
         beta = self.options.map_beta
         if beta > 0:
             self.w.copy_((1 + beta) * self.w - beta * (self.w @ self.w.T @ self.w))
 
-    def end_epoch(self, score: float) -> float:
-        """Keep W if it is the best, lower the learning rate, give the mean discriminator loss of the epoch."""
+    def end_epoch(self, score: float) -> None:
+        """Keep W if it is the best so far, and lower the learning rate."""
         self.lr *= self.options.lr_decay
         if score > self.score:
             self.best, self.score = self.w.clone(), score
-        else:
-            self.falls += 1
-            if self.falls > 1:
-                self.lr *= self.options.lr_shrink
-        return self.mean_loss()
+            return
+        self.falls += 1
+        if self.falls > 1:
+            self.lr *= self.options.lr_shrink
 
     def mean_loss(self) -> float:
-        """Mean discriminator loss since it was last asked for."""
+        """Return the mean discriminator loss since it was last asked for."""
         total, number = self.loss.tolist()
         self.loss.zero_()
         return total / max(number, 1)
@@ -179,7 +173,7 @@ def play(games: Sequence[Game], run: Run, attempt: int, cycle: Callable[[Game, G
             if cycle is not None:
                 cycle(game, games[1 - index])
 
-    repeated = Repeated([step], [t for game in games for t in game.state()], games[0].w.device, games[0].generator)
+    repeated = Repeated([step], [t for game in games for t in game.state], games[0].w.device, games[0].generator)
     with run.progress.task(f"adversarial training, attempt {attempt}", options.epochs * options.iterations) as task:
         for epoch in range(1, options.epochs + 1):
             for _ in range(options.iterations):
@@ -187,34 +181,34 @@ def play(games: Sequence[Game], run: Run, attempt: int, cycle: Callable[[Game, G
                 task.advance()
             for direction, game in enumerate(games):
                 score = mean_cosine(game.source @ game.w, game.target, options.criterion_words, run.memory)
-                lr = float(game.lr)
-                loss = game.end_epoch(score)
+                loss, lr = game.mean_loss(), float(game.lr)
+                game.end_epoch(score)
                 run.record(attempt=attempt, epoch=epoch, direction=direction, criterion=score, dis_loss=loss, lr=lr)
 
 
 def mean_cosine(x: Tensor, y: Tensor, words: int, memory: int) -> float:
-    """Mean cosine of the CSLS matches of the most frequent words: the unsupervised criterion (section 2.4)."""
+    """Return the unsupervised criterion of the paper: the mean cosine of the CSLS matches of frequent words."""
     return forward_matches(x, y, words, words, memory)[1]
 
 
 def forward_matches(x: Tensor, y: Tensor, max_rank: int, words: int, memory: int) -> tuple[Tensor, float]:
-    """CSLS matches (k, 2) of source words, both ranks below `max_rank` (MUSE's "S2T"), and the criterion."""
+    """Return the CSLS matches (k, 2) of source words, both ranks below `max_rank`, and the criterion."""
     x, y = unit(x), unit(y)
     bias = neighbourhood_means(y, x, NEIGHBOURS, memory=memory) / -2
     scores, rows = top_k(x[: max(max_rank, words)], y, 1, bias, memory=memory)
-    criterion = float((scores - bias[rows])[:words].mean())
-    rows = rows[:max_rank, 0]
-    pairs = torch.stack([torch.arange(len(rows), device=x.device), rows], dim=1)
-    return pairs[rows < max_rank], criterion
+    pairs = numbered(rows[:max_rank, 0])
+    return pairs[pairs[:, 1] < max_rank], float((scores - bias[rows])[:words].mean())
 
 
-def matches_by_csls(x: Tensor, y: Tensor, max_rank: int, memory: int) -> tuple[Tensor, float]:
-    """CSLS matches (k, 2) of the source words, within the `max_rank` most frequent words, and their mean CSLS."""
-    x, y = unit(x[:max_rank]), unit(y[:max_rank])
-    r_x, r_y = neighbourhood_means(x, y, memory=memory), neighbourhood_means(y, x, memory=memory)
-    scores, rows = top_k(x, y, 1, r_y / -2, memory=memory)
-    pairs = torch.stack([torch.arange(len(x), device=x.device), rows[:, 0]], dim=1)
-    return pairs, float((2 * scores[:, 0] - r_x).mean())
+def numbered(rows: Tensor) -> Tensor:
+    """Pair each word with its match: rows (n,) -> (n, 2)."""
+    return torch.stack([torch.arange(len(rows), device=rows.device), rows], dim=1)
+
+
+def random_rotation(dim: int, run: Run) -> Tensor:
+    """Draw an orthogonal matrix (d, d) evenly."""
+    normal = torch.randn(dim, dim, generator=run.generator(_CHANCE), device=run.device)
+    return rotation(normal, torch.eye(dim, device=run.device))
 
 
 def is_aligned(score: float, by_chance: float, options: AdversarialOptions) -> tuple[bool, str]:
@@ -226,39 +220,33 @@ def is_aligned(score: float, by_chance: float, options: AdversarialOptions) -> t
     data is seen.
     """
     why = f"mean cosine of matches {score:.3f}, from a random rotation {by_chance:.3f}"
-    return score - by_chance >= options.least_gain * (1 - by_chance), why
+    return not options.least_gain or score - by_chance >= options.least_gain * (1 - by_chance), why
 
 
-def random_rotation(dim: int, run: Run) -> Tensor:
-    """Orthogonal matrix (d, d) drawn evenly."""
-    generator = run.generator(_CHANCE)
-    normal = torch.randn(dim, dim, generator=generator, device=run.device)
-    return rotation(normal, torch.eye(dim, device=run.device))
-
-
-def until_aligned(method: Method, run: Run, restarts: int, attempt: Callable[[int], tuple[T, bool, str]]) -> T:
-    """Call `attempt(number)` until it says that its result is aligned, at most 1 + `restarts` times."""
-    why = ""
-    for number in range(1, restarts + 2):
+def until_aligned(method: Method, run: Run, attempt: Callable[[int], tuple[T, bool, str]]) -> T:
+    """Call `attempt(number)` until its result is aligned, at most 1 + `restarts` times."""
+    attempts, why = method.options.restarts + 1, ""
+    for number in range(1, attempts + 1):
         result, aligned, why = attempt(number)
         run.record(attempt=number, aligned=aligned, reason=why)
         if aligned:
             return result
-        run.progress.note(f"{method.name}: attempt {number} of {restarts + 1} collapsed ({why})")
+        run.progress.note(f"{method.name}: attempt {number} of {attempts} collapsed ({why})")
     raise TrainingError(
-        f"{method.name} found no alignment in {restarts + 1} attempts (the last: {why}); try another --seed, "
-        "a larger budget, or a method that uses a seed dictionary"
+        f"{method.name} found no alignment in {attempts} attempts (the last: {why})",
+        advice="try another {seed}, a larger budget, or a method that uses a seed dictionary",
     )
 
 
-def check_vocabularies(method: Method, source: Tensor, target: Tensor, run: Run, **limits: int) -> None:
-    """Refuse tiny vocabularies, and say which cut-offs were lowered to what there is."""
+def check_vocabularies(method: Method, source: Tensor, target: Tensor, run: Run) -> None:
+    """Refuse tiny vocabularies, and note which cut-offs were lowered to what there is."""
     size = min(len(source), len(target))
     if size < LEAST_WORDS:
         raise InputError(
             f"{method.name} needs at least {LEAST_WORDS} words on each side, got {len(source)} and {len(target)}; "
             "read larger vocabularies"
         )
+    limits = {name: getattr(method.options, name) for name in ("most_frequent", "criterion_words", "max_rank")}
     lowered = [f"{name}={limit}" for name, limit in limits.items() if limit > size]
     if lowered:
         run.progress.note(f"{method.name}: {', '.join(lowered)} exceed a vocabulary of {size} words; all of it is used")

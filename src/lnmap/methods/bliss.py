@@ -8,13 +8,21 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from lnmap.methods.adversarial import AdversarialOptions, Game, check_vocabularies
-from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
+from lnmap.methods.adversarial import QUICK, AdversarialOptions, Game, check_vocabularies, numbered
+from lnmap.methods.base import (
+    Cost,
+    LinearAlignment,
+    Method,
+    Run,
+    require_equal_dimensions,
+    require_finite,
+    require_pairs,
+)
 from lnmap.methods.graph import Repeated
 from lnmap.methods.options import option
-from lnmap.methods.procrustes import require_equal_dimensions, rotated, rotation
+from lnmap.methods.procrustes import rotate_pairs
 from lnmap.methods.rcsls import mean_rows
-from lnmap.normalize import Normalizer, unit
+from lnmap.normalize import fit_both, unit
 from lnmap.retrieve import NEIGHBOURS, neighbourhood_means, top_k
 
 
@@ -24,7 +32,7 @@ class BlissOptions(AdversarialOptions):
 
     normalize: str = option("unit", "normalisation recipe of both languages")
     epochs: int = option(20, "epochs; after each the criterion is taken", low=1)
-    iterations: int = option(471, "iterations an epoch", low=1)
+    iterations: int = option(471, "iterations per epoch", low=1)
     refresh: int = option(157, "iterations before the neighbours of the seed words are searched again", low=1)
     batch: int = option(32, "words of each language, and seed pairs, in a step", low=1)
     dis_hidden: int = option(256, "width of the discriminator's two hidden layers", low=1)
@@ -41,14 +49,6 @@ class BlissOptions(AdversarialOptions):
     max_rank: int = option(15_000, "targets of pairs refined on are among this many most frequent words", low=1)
 
 
-@dataclass(frozen=True)
-class Matches:
-    """CSLS matches that are no hubs: rows (k, 2) and the mean CSLS of those of the most frequent source words."""
-
-    rows: Tensor
-    criterion: float
-
-
 class Bliss(Method):
     """Adversarial loss + RCSLS loss on the seed + cos(x, W^T W x), a third of each (Patra et al. 2019, section 3)."""
 
@@ -58,32 +58,26 @@ class Bliss(Method):
     supervision = "seed + unaligned words"
     keeps_target = True
     Options = BlissOptions
-    profiles = {
-        "original": {
-            "epochs": 200,
-            "iterations": 157,
-            "refresh": 1,
-            "dis_hidden": 2048,
-        }
+    profiles = {"original": {"epochs": 200, "iterations": 157, "refresh": 1, "dis_hidden": 2048}}
+    costs = {
+        None: Cost(one=341),
+        "original": Cost(6_284, 12_326 / 2, 1_885),  # searches among 100 000 of the paper's 200 000 words
     }
+    quick = {**QUICK, "refinements": 1}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Start from Procrustes on the seed, train the three losses, refine."""
-        options: BlissOptions = self.options
-        require_pairs(self, pairs, 1)
+        require_pairs(self, pairs)
         require_equal_dimensions(self, source, target)
-        limits = {name: getattr(options, name) for name in ("most_frequent", "criterion_words", "max_rank")}
-        check_vocabularies(self, source, target, run, **limits)
-        norms = Normalizer(options.normalize), Normalizer(options.normalize)
-        x, y = norms[0].fit(source), norms[1].fit(target)
-        start = rotation(x[pairs[:, 0]], y[pairs[:, 1]])
-        w, score = self._train(x, y, start, pairs, run)
+        check_vocabularies(self, source, target, run)
+        norms, x, y = fit_both(self.options.normalize, source, target)
+        w, score = self._train(x, y, rotate_pairs(x, y, pairs), pairs, run)
         w = self._refine(x, y, w, score, run)
         require_finite(self.name, map=w)
-        return rotated(norms, w)
+        return LinearAlignment.onto_target(norms, w)
 
     def _train(self, x: Tensor, y: Tensor, start: Tensor, pairs: Tensor, run: Run) -> tuple[Tensor, float]:
-        """Play all epochs; give the map with the best criterion, the start included, and the criterion."""
+        """Play all epochs; return the map with the best criterion, the start included, and the criterion."""
         options: BlissOptions = self.options
         generator = run.generator(1)
         game = Game(x, y, options, generator, start=start, gain=6**0.5)  # Kaiming: +-sqrt(6 / fan_in)
@@ -96,17 +90,16 @@ class Bliss(Method):
             for _ in range(options.dis_steps):
                 game.discriminate()
 
-        repeated = Repeated([step], game.state(), x.device, generator)
-        best, best_score, waited = start, self._match(x @ start, y, run).criterion, 0
+        repeated = Repeated([step], game.state, x.device, generator)
+        best, best_score, waited = start, self._match(x @ start, y, run)[1], 0
         with run.progress.task("bliss", options.epochs) as task:
             for epoch in range(1, options.epochs + 1):
                 for iteration in range(options.iterations):
                     if iteration % options.refresh == 0:
                         seed.search(game.w)
                     repeated.run()
-                score = self._match(x @ game.w, y, run).criterion
-                dis_loss, lr = game.mean_loss(), float(game.lr)
-                run.record(epoch=epoch, criterion=score, dis_loss=dis_loss, lr=lr)
+                score, lr = self._match(x @ game.w, y, run)[1], float(game.lr)
+                run.record(epoch=epoch, criterion=score, dis_loss=game.mean_loss(), lr=lr)
                 lr *= options.lr_decay
                 waited = 0 if score > best_score else waited + 1
                 if score > best_score:
@@ -118,34 +111,37 @@ class Bliss(Method):
         return best, best_score
 
     def _refine(self, x: Tensor, y: Tensor, w: Tensor, score: float, run: Run) -> Tensor:
-        """Procrustes on the matches of all source words, kept only while the criterion improves."""
+        """Solve Procrustes on the matches of all source words, while the criterion improves."""
         for iteration in range(1, self.options.refinements + 1):
-            rows = self._match(x @ w, y, run).rows
+            rows = self._match(x @ w, y, run)[0]
             rows = rows[rows[:, 1] < self.options.max_rank]
             if not len(rows):
                 break
-            refined = rotation(x[rows[:, 0]], y[rows[:, 1]])
-            new_score = self._match(x @ refined, y, run).criterion
+            refined = rotate_pairs(x, y, rows)
+            new_score = self._match(x @ refined, y, run)[1]
             run.record(refinement=iteration, pairs=len(rows), criterion=new_score, kept=new_score > score)
             if new_score <= score:
                 break
             w, score = refined, new_score
         return w
 
-    def _match(self, x: Tensor, y: Tensor, run: Run) -> Matches:
-        """CSLS matches of all source words, hubs dropped, and the unsupervised criterion."""
+    def _match(self, x: Tensor, y: Tensor, run: Run) -> tuple[Tensor, float]:
+        """Return the CSLS matches (k, 2) of source words that are no hubs, and the criterion.
+
+        The criterion is the mean CSLS of the most frequent source words' matches.
+        """
         x, y = unit(x), unit(y)
         r_y = neighbourhood_means(y, x, self.options.neighbours, memory=run.memory)
         scores, targets = top_k(x, y, 1, r_y / -2, memory=run.memory)
+        pairs = numbered(targets[:, 0])
         head = min(self.options.criterion_words, len(x))
         r_x = neighbourhood_means(x[:head], y, self.options.neighbours, memory=run.memory)
-        matched = targets[:, 0]
-        times_head = torch.bincount(matched[:head], minlength=len(y))
-        plain = times_head[matched[:head]] <= self.options.hub
-        csls = (2 * scores[:head, 0] - r_x)[plain]
-        keep = torch.bincount(matched, minlength=len(y))[matched] <= self.options.hub
-        rows = torch.stack([torch.arange(len(x), device=x.device), matched], dim=1)[keep]
-        return Matches(rows, float(csls.mean()) if len(csls) else -torch.inf)
+        csls = (2 * scores[:head, 0] - r_x)[self._no_hub(pairs[:head, 1])]
+        return pairs[self._no_hub(pairs[:, 1])], float(csls.mean()) if len(csls) else -torch.inf
+
+    def _no_hub(self, targets: Tensor) -> Tensor:
+        """Return which targets (n,) occur no more than `hub` times among them."""
+        return torch.bincount(targets)[targets] <= self.options.hub
 
 
 class SeedLoss:
@@ -169,13 +165,13 @@ class SeedLoss:
         self.pull_x.copy_(mean_rows(self.pool_x, near_x))
 
     def gradient(self, batch: int, generator: torch.Generator) -> Tensor:
-        """Gradient (d, d) over a random batch of pairs."""
+        """Return the gradient (d, d) over a random batch of pairs."""
         rows = torch.randint(len(self.x), (batch,), generator=generator, device=self.x.device)
         return (self.x[rows].T @ self.pull_y[rows] + self.pull_x[rows].T @ self.y[rows]) / batch
 
 
 def weak_orthogonality(x: Tensor, w: Tensor) -> Tensor:
-    """Gradient of minus the mean cosine of x and W^T W x over a batch (b, d)."""
+    """Return the gradient of minus the mean cosine of x and W^T W x over a batch (b, d)."""
     w = w.detach().requires_grad_(True)
     loss = -functional.cosine_similarity(x, x @ w @ w.T, dim=1).mean()
     return torch.autograd.grad(loss, w)[0]

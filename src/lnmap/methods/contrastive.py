@@ -11,11 +11,11 @@ from torch import Tensor
 from torch.nn.functional import embedding_bag
 
 from lnmap.induce import Induced, induce
-from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
+from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_finite, require_pairs
 from lnmap.methods.negatives import info_nce, nearest_words
 from lnmap.methods.options import option
 from lnmap.methods.vecmap.mapping import MultiStepOptions, choose_ridge, multi_step
-from lnmap.normalize import Normalizer, unit
+from lnmap.normalize import fit_both, unit
 
 Maps = tuple[Tensor, Tensor]
 _SMALL = 2500  # seed pairs below which a seed is small
@@ -28,12 +28,12 @@ class ContrastiveOptions(MultiStepOptions):
     rounds: int = option(0, "rounds of mapping and induction; 0: 3 below 2 500 seed pairs, else 2", low=0)
     closed_rounds: int = option(1, "first rounds that use the closed form as it is, without training", low=0)
     learn_from: str = option("all", "pairs of the loss: the seed and induced ones, or the seed", ("all", "seed"))
-    steps: int = option(0, "gradient steps a round; 0: 15 below 2 500 seed pairs, else 8", low=0)
+    steps: int = option(0, "gradient steps per round; 0: 15 below 2 500 seed pairs, else 8", low=0)
     rate: float = option(5.0, "step size", low=1e-9)
     decay: float = option(1.0, "what the step size is multiplied by after each step", low=1e-9)
     clip: float = option(0.15, "largest norm of the gradient; a longer one is scaled to it", low=1e-9)
     temperature: float = option(1.0, "temperature of the loss", low=1e-3)
-    negatives: int = option(60, "hard negatives a pair has on each side", low=1)
+    negatives: int = option(60, "hard negatives of a pair on each side", low=1)
     negative_words: int = option(60_000, "most frequent words that may be negatives", low=1)
     refresh: int = option(5, "steps after which the negatives are sought again", low=1)
     induced: int = option(0, "most pairs induced from each side; 0: 6 000 below 2 500 seed pairs, else 10 000", low=0)
@@ -47,28 +47,8 @@ class ContrastiveOptions(MultiStepOptions):
 
 
 _PUBLISHED: dict[str, Any] = {"closed_rounds": 0, "refresh": 1, "negative_words": 60_000, "clip": 0.15}
-_C1_1K: dict[str, Any] = {
-    **_PUBLISHED,
-    "rounds": 3,
-    "learn_from": "all",
-    "steps": 50,
-    "rate": 2.0,
-    "decay": 1.0,
-    "negatives": 60,
-    "induced": 6000,
-    "induced_words": 20_000,
-}
-_C1_5K: dict[str, Any] = {
-    **_PUBLISHED,
-    "rounds": 2,
-    "learn_from": "seed",
-    "steps": 200,
-    "rate": 1.5,
-    "decay": 0.99,
-    "negatives": 150,
-    "induced": 10_000,
-    "induced_words": 60_000,
-}
+_C1_1K = {"rounds": 3, "learn_from": "all", "steps": 50, "rate": 2.0, "decay": 1.0, "negatives": 60}
+_C1_5K = {"rounds": 2, "learn_from": "seed", "steps": 200, "rate": 1.5, "decay": 0.99, "negatives": 150}
 
 
 class Contrastive(Method):
@@ -79,13 +59,17 @@ class Contrastive(Method):
     citation = "Li et al. 2022, ACL"
     supervision = "seed + unaligned words"
     Options = ContrastiveOptions
-    profiles = {"c1-1k": _C1_1K, "c1-5k": _C1_5K}
+    profiles = {
+        "c1-1k": {**_PUBLISHED, **_C1_1K, "induced": 6000, "induced_words": 20_000},
+        "c1-5k": {**_PUBLISHED, **_C1_5K, "induced": 10_000, "induced_words": 60_000},
+    }
+    costs = {None: Cost(one=56)}
+    quick = {"rounds": 2, "steps": 3, "negatives": 20}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Map, refine and induce in turns; the seed is part of every dictionary."""
-        require_pairs(self, pairs, 1)
-        norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
-        x, z = norms[0].fit(source), norms[1].fit(target)
+        require_pairs(self, pairs)
+        norms, x, z = fit_both(self.options.normalize, source, target)
         options = self.options.settled(len(pairs))
         dictionary = pairs
         for number in range(1, options.rounds + 1):
@@ -112,7 +96,7 @@ class Contrastive(Method):
 
 
 def best_of_each_side(found: Induced, count: int) -> Tensor:
-    """Rows of the `count` best pairs found from the sources and the `count` best found from the targets, (k, 2).
+    """Return the rows (k, 2) of the `count` best pairs found from the sources and the `count` best from the targets.
 
     In a union, best first, a word's own choice is the first pair it is in.
     """
@@ -154,11 +138,11 @@ class Grouped:
         self.starts = torch.searchsorted(rows[self.order], torch.arange(int(rows.max()) + 1, device=rows.device))
 
     def product(self, values: Tensor, vectors: Tensor) -> Tensor:
-        """The matrix with these values (e,), times vectors (m, c): shape (n, c)."""
+        """Return the matrix with these values (e,), times vectors (m, c): shape (n, c)."""
         return embedding_bag(self.columns, vectors, self.starts, mode="sum", per_sample_weights=values[self.order])
 
     def dots(self, queries: Tensor, vectors: Tensor) -> Tensor:
-        """Dot product of queries[row] and vectors[column] of each entry, (e,).
+        """Return the dot product of queries[row] and vectors[column] of each entry, (e,).
 
         It is the derivative by the entries of queries . (matrix vectors), and its kernel is several times faster than
         gathering the vectors.
@@ -193,7 +177,7 @@ class Contrast:
         self.by_right = Grouped(self.right.flatten(), self.left.flatten())
 
     def __call__(self, maps: Maps) -> tuple[Tensor, Sequence[Tensor]]:
-        """Loss and gradients at the maps (d_s, c) and (d_t, c), the negatives held fixed."""
+        """Return the loss and its gradients at the maps (d_s, c) and (d_t, c), the negatives held fixed."""
         leaves = [w.detach().requires_grad_() for w in maps]
         a, b = unit(self.x[self.words_x] @ leaves[0]), unit(self.z[self.words_z] @ leaves[1])
         scores = self.by_left.dots(a.detach(), b.detach()).view_as(self.left)

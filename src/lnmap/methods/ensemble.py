@@ -15,13 +15,12 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction, Side
-from lnmap.methods.aae import TwoWayAlignment
-from lnmap.methods.base import Alignment, LinearAlignment, State
+from lnmap.methods.base import Alignment, LinearAlignment, State, section
 from lnmap.methods.lnmap.alignment import LatentAlignment
 from lnmap.normalize import unit
 from lnmap.spelling import Spelling
 
-_KINDS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment, LatentAlignment, TwoWayAlignment)}
+_KINDS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment, LatentAlignment)}
 
 
 @dataclass
@@ -33,12 +32,16 @@ class Part:
     direction: Direction = Direction.FORWARD
     weight: float = 1.0
 
+    def scaled(self, mapped: Tensor) -> Tensor:
+        """Scale mapped words (n, c) to length sqrt(weight)."""
+        return unit(mapped) * math.sqrt(self.weight)
 
-def both_spaces(name: str, alignment: Alignment, weight: float = 1.0) -> list[Part]:
-    """Give the spaces of both directions, each with half of the weight; one where they are the same."""
+
+def both_spaces(name: str, alignment: Alignment) -> list[Part]:
+    """Return the spaces of both directions, each with half of the weight; one where they are the same."""
     if alignment.one_space:
-        return [Part(name, alignment, Direction.FORWARD, weight)]
-    return [Part(name, alignment, direction, weight / 2) for direction in Direction]
+        return [Part(name, alignment)]
+    return [Part(name, alignment, direction, 0.5) for direction in Direction]
 
 
 class EnsembleAlignment(Alignment):
@@ -52,42 +55,40 @@ class EnsembleAlignment(Alignment):
 
     def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, sum of c)."""
-        return torch.cat([_scaled(part.alignment.map_source(x, part.direction), part) for part in self.parts], dim=1)
+        return torch.cat([part.scaled(part.alignment.map_source(x, part.direction)) for part in self.parts], dim=1)
 
     def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, sum of c)."""
-        return torch.cat([_scaled(part.alignment.map_target(y, part.direction), part) for part in self.parts], dim=1)
+        return torch.cat([part.scaled(part.alignment.map_target(y, part.direction)) for part in self.parts], dim=1)
 
     def spell(self, side: Side, words: Sequence[str]) -> Tensor | None:
-        """Columns of the words' spelling (n, h)."""
+        """Return the columns of the words' spelling (n, h)."""
         return None if self.spelling is None else self.spelling.columns(side, words)
 
     def state(self) -> State:
-        """The alignments, each once, the parts made of them, and the spelling."""
-        kept: list[Alignment] = []
-        parts = []
-        for part in self.parts:
-            if all(part.alignment is not other for other in kept):
-                kept.append(part.alignment)
-            place = next(i for i, other in enumerate(kept) if other is part.alignment)
-            parts.append({"name": part.name, "of": place, "direction": part.direction, "weight": part.weight})
-        members: list[dict[str, Any]] = []
+        """Return the alignments, each once, the parts made of them, and the spelling."""
+        kept = list({id(part.alignment): part.alignment for part in self.parts}.values())
+        places = {id(alignment): place for place, alignment in enumerate(kept)}
+        values: dict[str, Any] = {"members": [], "parts": []}
         tensors: dict[str, Tensor] = {}
-        for i, alignment in enumerate(kept):
-            values, own = alignment.state()
-            members.append({"kind": alignment.kind, "values": values})
-            tensors |= {f"{i}.{name}": tensor for name, tensor in own.items()}
-        combined: dict[str, Any] = {"members": members, "parts": parts}
+        for part in self.parts:
+            place = places[id(part.alignment)]
+            one = {"name": part.name, "of": place, "direction": part.direction, "weight": part.weight}
+            values["parts"].append(one)
+        for place, alignment in enumerate(kept):
+            own_values, own = alignment.state()
+            values["members"].append({"kind": alignment.kind, "values": own_values})
+            tensors |= {f"{place}.{name}": tensor for name, tensor in own.items()}
         if self.spelling is not None:
-            combined["spelling"], own = self.spelling.state()
+            values["spelling"], own = self.spelling.state()
             tensors |= {f"spelling.{name}": tensor for name, tensor in own.items()}
-        return combined, tensors
+        return values, tensors
 
     @classmethod
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> EnsembleAlignment:
         """Rebuild from `state()`."""
         kept = [
-            _KINDS[member["kind"]].from_state(member["values"], _section(tensors, f"{i}."))
+            _KINDS[member["kind"]].from_state(member["values"], section(tensors, f"{i}."))
             for i, member in enumerate(values["members"])
         ]
         parts = [
@@ -95,18 +96,10 @@ class EnsembleAlignment(Alignment):
             for part in values["parts"]
         ]
         spelling = values.get("spelling")
-        return cls(parts, spelling and Spelling.from_state(spelling, _section(tensors, "spelling.")))
+        return cls(parts, spelling and Spelling.from_state(spelling, section(tensors, "spelling.")))
 
     def to(self, device: torch.device | str) -> EnsembleAlignment:
         """Move to a device; spelling stays with the words."""
         for part in self.parts:
             part.alignment.to(device)
         return self
-
-
-def _scaled(mapped: Tensor, part: Part) -> Tensor:
-    return unit(mapped) * math.sqrt(part.weight)
-
-
-def _section(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

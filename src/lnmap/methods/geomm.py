@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
+from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_finite, require_pairs
 from lnmap.methods.options import Options, option
-from lnmap.normalize import Normalizer
+from lnmap.normalize import fit_both
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,8 @@ class Problem:
         return cls(left.T @ left, right.T @ right, xaz, regularization)
 
     def half_hessian(self, w: Tensor) -> Tensor:
-        """X^T X W Z^T Z + lambda/2 W."""
+        """Return X^T X W Z^T Z + lambda/2 W: half of the gradient's part that is linear in W."""
         return self.xx @ w @ self.zz + self.regularization / 2 * w
-
-    def gradient(self, w: Tensor) -> Tensor:
-        """Half of the gradient at W."""
-        return self.half_hessian(w) - self.xaz
 
     def closed(self) -> Tensor:
         """Solve exactly in the eigenbases of X^T X = P diag(a) P^T and Z^T Z = Q diag(b) Q^T."""
@@ -62,7 +58,7 @@ class Problem:
     def conjugate_gradients(self, iterations: int, run: Run) -> Tensor:
         """Minimise from a random U_1 B U_2^T by at most `iterations` steps."""
         w = random_start(self.xaz, run.generator())
-        residual = -self.gradient(w)
+        residual = self.xaz - self.half_hessian(w)  # minus half of the gradient
         direction, square = residual, residual.square().sum()
         tolerance = 1e-24 * self.xaz.square().sum()
         with run.progress.task("conjugate gradients", iterations) as task:
@@ -81,7 +77,7 @@ class Problem:
 
 
 def random_start(like: Tensor, generator: torch.Generator) -> Tensor:
-    """U_1 B U_2^T with random orthonormal U_1, U_2 and B of random eigenvalues between 1 and 2, shaped like another."""
+    """Return a random U_1 B U_2^T of a shape, with orthonormal U_1, U_2 and eigenvalues of B between 1 and 2."""
     rank = min(like.shape)
 
     def orthonormal(n: int) -> Tensor:
@@ -99,6 +95,7 @@ class Geomm(Method):
     title = "Geometry-aware multilingual mapping (GeoMM)"
     citation = "Jawanpuria et al. 2019, TACL"
     Options = GeommOptions
+    costs = {None: Cost(one=0.5)}
 
     @property
     def stochastic(self) -> bool:
@@ -107,9 +104,8 @@ class Geomm(Method):
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Solve for W and split it between the two languages."""
-        require_pairs(self, pairs, 1)
-        norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
-        x, z = norms[0].fit(source), norms[1].fit(target)
+        require_pairs(self, pairs)
+        norms, x, z = fit_both(self.options.normalize, source, target)
         problem = Problem.of(x, z, pairs, self.options.regularization)
         closed = self.options.solver == "closed"
         w = problem.closed() if closed else problem.conjugate_gradients(self.options.iterations, run)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from lnmap.induce import induce
-from lnmap.methods.base import LinearAlignment, Method, Run, require_pairs
+from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_pairs
 from lnmap.methods.options import Options, option
-from lnmap.methods.procrustes import rotated, rotation
-from lnmap.normalize import Normalizer
+from lnmap.methods.procrustes import rotate_pairs
+from lnmap.normalize import fit_both
 
 
 @dataclass(frozen=True)
@@ -32,25 +32,23 @@ class Muse(Method):
     keeps_target = True
     stochastic = False
     Options = MuseOptions
+    costs = {None: Cost(both=57)}
+    quick = {"refinements": 2}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
-        """Refine a rotation `refinements` times."""
-        require_pairs(self, pairs, 1)
-        norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
-        x, y = norms[0].fit(source), norms[1].fit(target)
-        w = rotation(x[pairs[:, 0]], y[pairs[:, 1]])
-        return rotated(norms, refine(x, y, w, self.options.refinements, self.options.max_rank, run))
-
-
-def refine(x: Tensor, y: Tensor, w: Tensor, times: int, max_rank: int, run: Run) -> Tensor:
-    """Induce mutual CSLS neighbours and solve Procrustes on them, `times` times."""
-    with run.progress.task("refining", times) as task:
-        for iteration in range(1, times + 1):
-            found = induce(x @ w, y, max_rank=max_rank, memory=run.memory)
-            if not len(found):
-                run.progress.note(f"refinement {iteration} found no mutual neighbours; the rotation before it is kept")
-                break
-            w = rotation(x[found.rows[:, 0]], y[found.rows[:, 1]])
-            run.record(iteration=iteration, pairs=len(found), mean_csls=float(found.csls.mean()))
-            task.advance()
-    return w
+        """Refine the seed's rotation `refinements` times."""
+        require_pairs(self, pairs)
+        norms, x, y = fit_both(self.options.normalize, source, target)
+        w = rotate_pairs(x, y, pairs)  # equation 2
+        with run.progress.task("refining", self.options.refinements) as task:
+            for iteration in range(1, self.options.refinements + 1):
+                found = induce(x @ w, y, max_rank=self.options.max_rank, memory=run.memory)
+                if not len(found):
+                    run.progress.note(
+                        f"refinement {iteration} found no mutual neighbours; the rotation before it is kept"
+                    )
+                    break
+                w = rotate_pairs(x, y, found.rows)
+                run.record(iteration=iteration, pairs=len(found), mean_csls=float(found.csls.mean()))
+                task.advance()
+        return LinearAlignment.onto_target(norms, w)

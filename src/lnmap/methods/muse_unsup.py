@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from lnmap.methods.adversarial import (
+    QUICK,
     AdversarialOptions,
     Game,
     check_vocabularies,
@@ -17,10 +18,10 @@ from lnmap.methods.adversarial import (
     random_rotation,
     until_aligned,
 )
-from lnmap.methods.base import LinearAlignment, Method, Run
+from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_equal_dimensions
 from lnmap.methods.options import option
-from lnmap.methods.procrustes import require_equal_dimensions, rotated, rotation
-from lnmap.normalize import RENORM, Normalizer
+from lnmap.methods.procrustes import rotate_pairs, rotation
+from lnmap.normalize import RENORM, fit_both
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,16 @@ class MuseUnsup(Method):
             "map_beta": 0.001,
         }
     }
+    costs = {None: Cost(506, both=123), "original": Cost(21_317, both=128)}
+    quick = {**QUICK, "refinements": 1}
+    finds = 0.0  # a discriminator needs thousands of steps to learn anything
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Play until the vocabularies find each other; `pairs` are not looked at."""
         options: MuseUnsupOptions = self.options
         require_equal_dimensions(self, source, target)
-        limits = {name: getattr(options, name) for name in ("most_frequent", "criterion_words", "max_rank")}
-        check_vocabularies(self, source, target, run, **limits)
-        norms = Normalizer(options.normalize), Normalizer(options.normalize)
-        x, y = norms[0].fit(source), norms[1].fit(target)
+        check_vocabularies(self, source, target, run)
+        norms, x, y = fit_both(options.normalize, source, target)
         _, by_chance = self._refine(x, y, random_rotation(x.shape[1], run), run, attempt=0)
 
         def attempt(number: int) -> tuple[Tensor, bool, str]:
@@ -71,10 +73,10 @@ class MuseUnsup(Method):
             w, score = self._refine(x, y, game.best, run, number)
             return w, *is_aligned(score, by_chance, options)
 
-        return rotated(norms, until_aligned(self, run, options.restarts, attempt))
+        return LinearAlignment.onto_target(norms, until_aligned(self, run, attempt))
 
     def _refine(self, x: Tensor, y: Tensor, w: Tensor, run: Run, attempt: int) -> tuple[Tensor, float]:
-        """Procrustes on forward CSLS matches; the rotation with the best criterion is kept."""
+        """Solve Procrustes on forward CSLS matches in turns; return the rotation of the best criterion, and it."""
         options: MuseUnsupOptions = self.options
         w = best = rotation(torch.eye(len(w), dtype=w.dtype, device=w.device), w)  # the orthogonal matrix nearest to it
         best_score = -torch.inf
@@ -84,5 +86,5 @@ class MuseUnsup(Method):
             if score > best_score:
                 best, best_score = w, score
             if number < options.refinements:
-                w = rotation(x[found[:, 0]], y[found[:, 1]])
+                w = rotate_pairs(x, y, found)
         return best, best_score

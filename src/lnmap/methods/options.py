@@ -1,15 +1,16 @@
-"""Options of a method: a frozen dataclass whose fields carry their help, reachable as `--set name=value`."""
+"""Options of a method: a frozen dataclass whose fields carry their help; values may be given as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from lnmap.errors import OptionError
 from lnmap.normalize import parse_recipe
 
 T = TypeVar("T", bound="Options")
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 def option(default: Any, help: str, choices: Iterable[str] | None = None, low: float | None = None) -> Any:
@@ -19,7 +20,7 @@ def option(default: Any, help: str, choices: Iterable[str] | None = None, low: f
 
 @dataclass(frozen=True)
 class Options:
-    """Base of all option sets; checks every value on construction."""
+    """Base of all option sets, and the options of a method that has none; checks every value on construction."""
 
     def __post_init__(self) -> None:
         """Check choices and lower bounds."""
@@ -39,7 +40,7 @@ class Options:
         changes = {}
         for name, value in values.items():
             if name not in known:
-                raise OptionError(f"unknown option {name!r}; this method has: {', '.join(known)}")
+                raise OptionError(f"unknown option {name!r}; this method has: {', '.join(known) or 'none'}")
             changes[name] = _read(name, value, known[name].default) if isinstance(value, str) else value
         return replace(self, **changes)
 
@@ -58,14 +59,14 @@ class Options:
 
 def _read(name: str, text: str, default: Any) -> Any:
     """Read an option's text as the type of its default."""
-    if default is MISSING or isinstance(default, str):
+    if not isinstance(default, bool | int | float):
         return text
     if text.lower() in ("none", "") and not isinstance(default, bool):
         return None
     try:
         if isinstance(default, bool):
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[text.lower()]
+            return _FLAGS[text.lower()]
         return int(text.replace("_", "")) if isinstance(default, int) else float(text)
     except (KeyError, ValueError):
-        kind = {bool: "true or false", int: "a whole number", float: "a number"}.get(type(default), "a number")
+        kind = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
         raise OptionError(f"option {name}={text!r}: expected {kind}") from None

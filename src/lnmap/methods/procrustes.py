@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnmap.errors import InputError
-from lnmap.methods.base import LinearAlignment, Method, Run, require_pairs
+from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_pairs
 from lnmap.methods.options import Options, option
-from lnmap.normalize import RENORM, Normalizer
+from lnmap.normalize import RENORM, fit_both
 
 
 def rotation(x: Tensor, y: Tensor) -> Tensor:
@@ -21,6 +20,11 @@ def rotation(x: Tensor, y: Tensor) -> Tensor:
     # On the CPU in double precision: d x d is small, and not every device has a float64 SVD.
     u, _, vt = torch.linalg.svd((x.T @ y).cpu().double(), full_matrices=False)
     return (u @ vt).to(x)
+
+
+def rotate_pairs(x: Tensor, y: Tensor, pairs: Tensor) -> Tensor:
+    """Return the rotation (d_s, d_t) of a dictionary (k, 2) of the vocabularies x (n, d_s), y (m, d_t)."""
+    return rotation(x[pairs[:, 0]], y[pairs[:, 1]])
 
 
 @dataclass(frozen=True)
@@ -40,25 +44,10 @@ class Procrustes(Method):
     keeps_target = True
     stochastic = False
     Options = ProcrustesOptions
+    costs = {None: Cost(one=0.3)}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Rotate the source onto the target."""
-        require_pairs(self, pairs, 1)
-        norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
-        x, y = norms[0].fit(source), norms[1].fit(target)
-        w = rotation(x[pairs[:, 0]], y[pairs[:, 1]])
-        return rotated(norms, w)
-
-
-def rotated(norms: tuple[Normalizer, Normalizer], w: Tensor) -> LinearAlignment:
-    """Alignment that maps the source by `w` (d_s, d_t) and leaves the target as it is."""
-    return LinearAlignment(norms, w, torch.eye(w.shape[1], dtype=w.dtype, device=w.device))
-
-
-def require_equal_dimensions(method: Method, source: Tensor, target: Tensor) -> None:
-    """Refuse vectors of different lengths where the method compares them coordinate by coordinate."""
-    if source.shape[1] != target.shape[1]:
-        raise InputError(
-            f"{method.name} needs vectors of one length, got {source.shape[1]} and {target.shape[1]}; "
-            "use a method that maps between dimensions, such as procrustes or lnmap"
-        )
+        require_pairs(self, pairs)
+        norms, x, y = fit_both(self.options.normalize, source, target)
+        return LinearAlignment.onto_target(norms, rotate_pairs(x, y, pairs))

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from lnmap.methods.base import LinearAlignment, Method, Run, require_finite, require_pairs
+from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_finite, require_pairs
 from lnmap.methods.options import Options, option
-from lnmap.methods.procrustes import rotated, rotation
-from lnmap.normalize import RENORM, Normalizer, unit
+from lnmap.methods.procrustes import rotate_pairs
+from lnmap.normalize import RENORM, fit_both, unit
 from lnmap.retrieve import NEIGHBOURS, top_k
 
 _NOTHING = 0.01  # share of the gain so far that counts as no further gain
@@ -49,6 +49,8 @@ class Rcsls(Method):
     keeps_target = True
     Options = RcslsOptions
     profiles = {"original": {"normalize": "unit", "step": 25.0}}
+    costs = {None: Cost(one=33), "original": Cost(one=7)}
+    quick = {"max_steps": 5, "iterations": 2}
 
     @property
     def stochastic(self) -> bool:
@@ -57,18 +59,17 @@ class Rcsls(Method):
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Minimise the loss over the seed pairs."""
-        require_pairs(self, pairs, 1)
-        norms = Normalizer(self.options.normalize), Normalizer(self.options.normalize)
-        x, y = norms[0].fit(source), norms[1].fit(target)
+        require_pairs(self, pairs)
+        norms, x, y = fit_both(self.options.normalize, source, target)
         fixed = self.options.step > 0
         loss = RcslsLoss(x, y, self.options.neighbours, run.memory, free=fixed or self.options.lengths == "free")
         w = self._fixed(loss, pairs, run) if fixed else self._automatic(loss, pairs, run)
         require_finite(self.name, map=w)
-        return rotated(norms, w)
+        return LinearAlignment.onto_target(norms, w)
 
     def _fixed(self, loss: RcslsLoss, pairs: Tensor, run: Run) -> Tensor:
-        """The original's rule: halve the step after the loss has risen, but keep the iterate that made it rise."""
-        w, step, last = loss.start(pairs), self.options.step, torch.inf
+        """Follow the original's rule: halve the step after the loss has risen, but keep the W that made it rise."""
+        w, step, last = rotate_pairs(loss.x, loss.y, pairs), self.options.step, torch.inf
         with run.progress.task("rcsls", self.options.iterations + 1) as task:
             for iteration in range(self.options.iterations + 1):
                 if step < self.options.least_step:
@@ -76,22 +77,19 @@ class Rcsls(Method):
                 value, gradient = loss(w, pairs)
                 w = self._project(w - step * gradient)
                 run.record(iteration=iteration, loss=value, step=step)
-                if value > last:
-                    step /= 2
-                last = value
+                step, last = step / 2 if value > last else step, value
                 task.advance()
         return w
 
     def _automatic(self, loss: RcslsLoss, pairs: Tensor, run: Run) -> Tensor:
         """Choose the number of steps on held-out seed pairs, then take as many with all pairs."""
+        w = rotate_pairs(loss.x, loss.y, pairs)
         count = round(len(pairs) * min(self.options.held_out, 0.5))
         if len(pairs) < _LEAST_PAIRS or not count:
             run.progress.note(f"rcsls: {len(pairs)} seed pairs are too few to hold some out; Procrustes is kept")
-            return loss.start(pairs)
+            return w
         order = torch.randperm(len(pairs), generator=run.generator(), device=run.device)
-        held, rest = pairs[order[:count]], pairs[order[count:]]
-        steps = self._choose_steps(loss, rest, held, run)
-        w = loss.start(pairs)
+        steps = self._choose_steps(loss, pairs[order[count:]], pairs[order[:count]], run)
         with run.progress.task("rcsls", steps) as task:
             for trial, value, step in self._descend(loss, pairs, steps):
                 w = trial
@@ -100,8 +98,8 @@ class Rcsls(Method):
         return w
 
     def _choose_steps(self, loss: RcslsLoss, rest: Tensor, held: Tensor, run: Run) -> int:
-        """Fewest steps on `rest` that give nearly all that can be gained on `held`."""
-        scores = [loss.held_out(loss.start(rest), held)]
+        """Return the fewest steps on `rest` that give nearly all that can be gained on `held`."""
+        scores = [loss.held_out(rotate_pairs(loss.x, loss.y, rest), held)]
         with run.progress.task("rcsls: choosing the number of steps", None) as task:
             for w, value, step in self._descend(loss, rest, self.options.max_steps):
                 scores.append(loss.held_out(w, held))
@@ -114,9 +112,8 @@ class Rcsls(Method):
         return next(steps for steps, score in enumerate(scores) if score >= enough)
 
     def _descend(self, loss: RcslsLoss, pairs: Tensor, steps: int) -> Iterator[tuple[Tensor, float, float]]:
-        """Gradient steps that never raise the loss: a step that would is undone and halved. Gives (W, loss, step)."""
-        step = self.options.first_step
-        w = loss.start(pairs)
+        """Yield (W, loss, step) of gradient steps that never raise the loss: one that would is undone and halved."""
+        w, step = rotate_pairs(loss.x, loss.y, pairs), self.options.first_step
         value, gradient = loss(w, pairs)
         for _ in range(steps):
             while True:
@@ -148,12 +145,8 @@ class RcslsLoss:
     def __init__(self, x: Tensor, y: Tensor, neighbours: int, memory: int, free: bool = True) -> None:
         self.x, self.y, self.k, self.memory, self.free = x, y, neighbours, memory, free
 
-    def start(self, pairs: Tensor) -> Tensor:
-        """Procrustes on the pairs, (d_s, d_t)."""
-        return rotation(self.x[pairs[:, 0]], self.y[pairs[:, 1]])
-
     def __call__(self, w: Tensor, pairs: Tensor) -> tuple[float, Tensor]:
-        """Loss and gradient at W, the neighbours held fixed.
+        """Return the loss (equation 3) and its gradient at W, the neighbours held fixed.
 
         f(W) = 1/n sum_i [ -2 x_i W y_i + 1/k sum_{z in N_y(x_i W)} x_i W z + 1/k sum_{u in N_x(y_i)} u W y_i ]
         """
@@ -172,11 +165,11 @@ class RcslsLoss:
         return value, self.x.T @ pull / len(pairs)
 
     def held_out(self, w: Tensor, pairs: Tensor) -> float:
-        """Mean CSLS of pairs not trained on, with unit lengths, so that growing W gains nothing."""
+        """Return the mean CSLS of pairs not trained on, with unit lengths, so that growing W gains nothing."""
         return -self._score(unit(self.x @ w), unit(self.y), pairs)[0]
 
     def _score(self, mapped: Tensor, target: Tensor, pairs: Tensor) -> tuple[float, Tensor, Tensor]:
-        """Minus the mean CSLS of the pairs, and their neighbours' rows among targets and among sources, (n, k)."""
+        """Return minus the mean CSLS of pairs, and their neighbours' rows among targets and among sources, (n, k)."""
         x, y = mapped[pairs[:, 0]], target[pairs[:, 1]]
         near_y, rows_y = top_k(x, target, self.k, memory=self.memory)
         near_x, rows_x = top_k(y, mapped, self.k, memory=self.memory)
@@ -184,7 +177,7 @@ class RcslsLoss:
 
 
 def mean_rows(vectors: Tensor, rows: Tensor) -> Tensor:
-    """Mean of k vectors for each row of `rows` (n, k), shape (n, d), without an (n, k, d) tensor."""
+    """Return the mean of k vectors for each row of `rows` (n, k), shape (n, d), without an (n, k, d) tensor."""
     total = vectors[rows[:, 0]]
     for column in rows.T[1:]:
         total = total + vectors[column]

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from torch import Tensor
+
+from lnmap.progress import html_table
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,27 @@ class Entry:
     csls: float
     cosine: float
     confidence: float | None = None
+
+
+class InducedLexicon(list[Entry]):
+    """The entries of an induced lexicon, best first, and what was left out.
+
+    :param left_out: how many pairs had too low a score (`least`), too low a confidence (`min_confidence`), or came
+        after the last one asked for (`limit`).
+    """
+
+    def __init__(self, entries: Iterable[Entry] = (), left_out: Mapping[str, int] | None = None) -> None:
+        super().__init__(entries)
+        self.left_out = dict(left_out or {})
+
+    def __repr__(self) -> str:
+        left = ", ".join(f"{count:,} by {name}" for name, count in self.left_out.items() if count)
+        first = [(entry.source, entry.target) for entry in self[:3]]
+        return f"InducedLexicon({len(self):,} pairs, first {first}{f', left out: {left}' if left else ''})"
+
+    def _repr_html_(self) -> str:
+        shown = [(e.source, e.target, f"{e.csls:.3f}", f"{e.cosine:.3f}") for e in self[:10]]
+        return f"<p>{escape(repr(self))}</p>" + html_table(("source", "target", "CSLS", "cosine"), shown)
 
 
 def is_sure(confidence: float | None, least: float | None) -> bool:

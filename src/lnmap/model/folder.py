@@ -35,7 +35,7 @@ from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io import load_store, save_store
 from lnmap.io.atomic import TEMPORARY, atomic_file, write_json, writing
 from lnmap.lexicon import Lexicon
-from lnmap.methods import ALIGNMENTS
+from lnmap.methods import alignment_class
 from lnmap.model.old_format import upgrade_alignment
 from lnmap.model.parts import Means, ModelParts
 
@@ -104,7 +104,7 @@ def _read_parts(folder: Path, manifest: Mapping[str, Any]) -> ModelParts:
     return ModelParts(
         _read_side(folder, Side.SOURCE, files["source"]),
         _read_side(folder, Side.TARGET, files["target"]),
-        ALIGNMENTS[spec["kind"]].from_state(values, tensors),
+        alignment_class(spec["kind"]).from_state(values, tensors),
         Lexicon([(str(s), str(t)) for s, t in _read_lines(folder, files["pairs"])], dict(manifest["pairs"])),
         {key: value for key, value in manifest.items() if key not in _OWN_KEYS},
         _read_lines(folder, files["log"]),

@@ -21,7 +21,7 @@ from lnmap.induce import Mode, RankBy, induce
 from lnmap.io import to_gensim
 from lnmap.io.atomic import locked
 from lnmap.lexicon import Lexicon
-from lnmap.model.answers import Candidate, Entry, Found, Translation, answer, is_sure
+from lnmap.model.answers import Candidate, Entry, Found, InducedLexicon, Translation, answer, is_sure
 from lnmap.model.device import as_tensor, pick_device
 from lnmap.model.folder import explained, read_folder, require_folder, write_folder
 from lnmap.model.hub import pull, push
@@ -246,8 +246,8 @@ class Model(ModelParts):
         limit: int | None = None,
         direction: Way = Direction.FORWARD,
         min_confidence: float | None = None,
-    ) -> list[Entry]:
-        """Induce a lexicon, best pairs first.
+    ) -> InducedLexicon:
+        """Induce a lexicon, best pairs first; a list of entries that also tells how many pairs were left out, and why.
 
         :param count: how many translations a word may have.
         :param least: least score of a pair, by `rank_by`.
@@ -271,12 +271,14 @@ class Model(ModelParts):
         hits = Hits(found.rows[:, 1:], found.csls[:, None], found.cosine[:, None])
         judged = self._judged(space, found.rows[:, 0], hits, direction)
         asked, answering = (self.side(side).words for side in (direction.asked, direction.answering))
-        entries = (
+        entries = [
             Entry(asked[row], answering[hit], csls, cosine, sure)
             for row, ((hit, csls, cosine, sure),) in zip(found.rows[:, 0].tolist(), judged.lists(), strict=True)
-            if (least is None or (csls if rank_by == "csls" else cosine) >= least) and is_sure(sure, min_confidence)
-        )
-        return list(entries)[:limit]
+        ]
+        good = [e for e in entries if least is None or (e.csls if rank_by == "csls" else e.cosine) >= least]
+        sure = [e for e in good if is_sure(e.confidence, min_confidence)]
+        left = {"least": len(entries) - len(good), "min_confidence": len(good) - len(sure)}
+        return InducedLexicon(sure[:limit], left | {"limit": len(sure) - len(sure[:limit])})
 
     def save(self, folder: str | Path) -> Path:
         """Write the model to a folder that `lnmap.load` reads; whole or not at all."""

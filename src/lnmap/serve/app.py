@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from importlib.resources import files
-from typing import Any
 
 from fastapi import FastAPI, Request
 from starlette.responses import Response
@@ -25,7 +24,7 @@ _KINDS = {
 
 
 def create_app(models: Models, hosts: Collection[str] = LOCAL_NAMES, any_address: bool = False) -> Guard:
-    """Build the application that serves some models."""
+    """Build the application that serves some models; `hosts` and `any_address` as for `Guard`."""
     app = FastAPI(
         title="lnmap",
         version=__version__,
@@ -35,36 +34,26 @@ def create_app(models: Models, hosts: Collection[str] = LOCAL_NAMES, any_address
         redoc_url=None,
     )
     app.state.models = models
-    app.include_router(routes.router)
+    app.router.routes.extend(routes.router.routes)  # include_router may hide them from the Allow header of a 405
     _add_page(app)
     report_errors(app)
     return Guard(app, hosts, any_address)
 
 
 def _add_page(app: FastAPI) -> None:
-    """Serve the page from memory: what a request names is looked up in a table, never on the disk."""
-    table = _static_files()
+    """Serve the page from memory: the name in a request is looked up in a table, never on the disk."""
+    contents = {file.name: file.read_bytes() for file in (files(__package__) / "static").iterdir() if file.is_file()}
+    etags = {name: f'"{hashlib.sha256(body).hexdigest()[:16]}"' for name, body in contents.items()}
 
     async def page(request: Request) -> Response:
         name = request.path_params.get("name", "index.html")
-        if name not in table:
+        kind = _KINDS.get(name.rpartition(".")[2])
+        if kind is None or name not in contents:
             raise ApiError(404, "not_found", "there is nothing at this address")
-        headers, body, kind = table[name]
-        if request.headers.get("if-none-match") == headers["etag"]:
+        headers = {"etag": etags[name], "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == etags[name]:
             return Response(status_code=304, headers=headers)
-        return Response(body, media_type=kind, headers=headers)
+        return Response(contents[name], media_type=kind, headers=headers)
 
     for path in ("/", "/static/{name}"):
         app.add_api_route(path, page, methods=["GET", "HEAD"], include_in_schema=False)
-
-
-def _static_files() -> dict[str, tuple[dict[str, str], bytes, str]]:
-    """Read the page's files: headers, content and kind by name."""
-    table: dict[str, Any] = {}
-    for file in (files(__package__) / "static").iterdir():
-        kind = _KINDS.get(file.name.rpartition(".")[2])
-        if kind:
-            body = file.read_bytes()
-            etag = f'"{hashlib.sha256(body).hexdigest()[:16]}"'
-            table[file.name] = {"etag": etag, "cache-control": "no-cache"}, body, kind
-    return table

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
 from lnmap.serve.loaded import LoadedModel
-from lnmap.serve.lookup import rounded
+from lnmap.serve.lookup import DIGITS
 from lnmap.serve.marks import LatestMarks, Mark, Pair, ordered
-from lnmap.serve.schemas import Selection
+from lnmap.serve.schemas import LexiconEntry, LexiconPage, Selection
 from lnmap.serve.words import fold
 
 
-def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> dict[str, Any]:
+def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> LexiconPage:
     """Return one page of the lexicon, or of the marked pairs."""
     table = loaded.best(wanted.direction)
     known = table.known
@@ -28,7 +28,7 @@ def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> dict[s
         rows = _filter(loaded, marks, known, wanted)
         entries = _entries(loaded, _sorted(loaded, rows, wanted)[page], marks, wanted.direction)
         total = len(rows)
-    return {"entries": entries, "total": total, "known": len(known), "words": len(table)}
+    return LexiconPage(entries=entries, total=total, known=len(known), words=len(table))
 
 
 def _filter(loaded: LoadedModel, marks: LatestMarks, rows: Tensor, wanted: Selection) -> Tensor:
@@ -49,18 +49,24 @@ def _filter(loaded: LoadedModel, marks: LatestMarks, rows: Tensor, wanted: Selec
 
 
 def _sorted(loaded: LoadedModel, rows: Tensor, wanted: Selection) -> Tensor:
-    """Sort by confidence; by CSLS where there is none, or where not all words it needs have been searched yet."""
     if wanted.sort == "frequency":
         return rows
-    space = loaded.model.space(wanted.direction)
-    scores = space.search_best(rows).scores
-    if space.swapped().best.complete:
-        confidence = loaded.model.best(rows, wanted.direction).confidence
-        scores = scores if confidence is None else confidence
-    return rows[torch.argsort(scores[:, 0], stable=True, descending=wanted.sort == "surest")]
+    scores = _certainty(loaded, rows, wanted.direction)
+    return rows[torch.argsort(scores, stable=True, descending=wanted.sort == "surest")]
 
 
-def _entries(loaded: LoadedModel, rows: Tensor, marks: LatestMarks, direction: Direction) -> list[dict[str, Any]]:
+def _certainty(loaded: LoadedModel, rows: Tensor, direction: Direction) -> Tensor:
+    """Return the confidence in the best translations; CSLS where there is none, or until all words are searched."""
+    space = loaded.model.space(direction)
+    if not (space.best.complete and space.swapped().best.complete):
+        return space.search_best(rows).scores[:, 0]
+    if direction not in loaded.certainty:
+        found = loaded.model.best(torch.arange(len(space.source)), direction)
+        loaded.certainty[direction] = (found.scores if found.confidence is None else found.confidence)[:, 0]
+    return loaded.certainty[direction][rows]
+
+
+def _entries(loaded: LoadedModel, rows: Tensor, marks: LatestMarks, direction: Direction) -> list[LexiconEntry]:
     found = loaded.model.best(rows, direction)
     returns = loaded.best(direction.opposite).look_up(found.rows[:, 0])[0] == rows
     asked, answering = (loaded.model.side(side).words for side in (direction.asked, direction.answering))
@@ -81,7 +87,7 @@ def _marked(marks: LatestMarks, wanted: Selection) -> list[Mark]:
     ]
 
 
-def _marked_entry(loaded: LoadedModel, mark: Mark, direction: Direction) -> dict[str, Any]:
+def _marked_entry(loaded: LoadedModel, mark: Mark, direction: Direction) -> LexiconEntry:
     """Describe a marked pair, with its scores if both of its words are known."""
     pair = (mark.source, mark.target)
     words = zip((direction.asked, direction.answering), ordered(pair, direction), strict=True)
@@ -94,16 +100,20 @@ def _marked_entry(loaded: LoadedModel, mark: Mark, direction: Direction) -> dict
 
 
 def _entry(
-    pair: Pair, mark: Mark | None, row: int | None, scores: Any = (None, None, None), returns: bool | None = None
-) -> dict[str, Any]:
-    csls, cosine, confidence = map(rounded, scores)
-    return {
-        "source": pair[0],
-        "target": pair[1],
-        "rank": None if row is None else row + 1,
-        "csls": csls,
-        "cosine": cosine,
-        "confidence": confidence,
-        "returns": returns,
-        "mark": mark.mark if mark else None,
-    }
+    pair: Pair,
+    mark: Mark | None,
+    row: int | None,
+    scores: Sequence[float | None] = (None, None, None),
+    returns: bool | None = None,
+) -> LexiconEntry:
+    csls, cosine, confidence = (None if score is None else round(score, DIGITS) for score in scores)
+    return LexiconEntry(
+        source=pair[0],
+        target=pair[1],
+        rank=None if row is None else row + 1,
+        csls=csls,
+        cosine=cosine,
+        confidence=confidence,
+        returns=returns,
+        mark=mark.mark if mark else None,
+    )

@@ -15,34 +15,20 @@ from starlette.routing import Match
 from lnmap.errors import LnmapError, OutputError
 from lnmap.serve.schemas import Error
 
-_HTTP = {
-    400: ("bad_request", None),
-    404: ("not_found", "there is nothing at this address"),
-    405: ("wrong_method", "this address does not take that method"),
+_MEANINGS = {
+    400: "The request cannot be read: its text, its JSON or its Host header.",
+    403: "The request comes from another site.",
+    404: "The model or the word is not known.",
+    422: "A value is missing, of the wrong kind, or beyond a limit.",
+    408: "The body took too long.",
+    413: "The body is too large.",
+    415: "The body is not declared as JSON.",
+    503: "The result could not be written; nothing was changed.",
 }
-
-
-def _described(texts: dict[int, str]) -> dict[int | str, dict[str, Any]]:
-    return {status: {"model": Error, "description": text} for status, text in texts.items()}
-
-
-# Every status an endpoint may answer with, besides its own.
-ERRORS = _described(
-    {
-        400: "The request cannot be read: its text, its JSON or its Host header.",
-        403: "The request comes from another site.",
-        404: "The model or the word is not known.",
-        422: "A value is missing, of the wrong kind, or beyond a limit.",
-    }
-)
-BODY_ERRORS = ERRORS | _described(
-    {
-        408: "The body took too long.",
-        413: "The body is too large.",
-        415: "The body is not declared as JSON.",
-        503: "The result could not be written; nothing was changed.",
-    }
-)
+BODY_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Error, "description": text} for status, text in _MEANINGS.items()
+}
+ERRORS: dict[int | str, dict[str, Any]] = {status: BODY_ERRORS[status] for status in (400, 403, 404, 422)}
 
 
 class ApiError(Exception):
@@ -50,8 +36,7 @@ class ApiError(Exception):
 
     def __init__(self, status: int, code: str, message: str, spellings: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.status = status
-        self.body = {"code": code, "message": message, "spellings": list(spellings)}
+        self.status, self.body = status, Error(code=code, message=message, spellings=spellings)
 
     def response(self) -> Response:
         """Return the answer that reports it."""
@@ -67,7 +52,8 @@ def require_json(request: Request) -> None:
 
 def as_json(value: Any, status: int = 200) -> Response:
     """Write JSON in ASCII, because a vocabulary may hold what UTF-8 cannot encode."""
-    return Response(json.dumps(value, separators=(",", ":"), allow_nan=False), status, media_type="application/json")
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False, default=vars)
+    return Response(text, status, media_type="application/json")
 
 
 def report_errors(app: FastAPI) -> None:
@@ -91,15 +77,17 @@ def _as_api_error(error: Exception) -> ApiError:
             return error
         case RequestValidationError():
             return _invalid(error.errors()[0])
+        case HTTPException(status_code=404):
+            return ApiError(404, "not_found", "there is nothing at this address")
+        case HTTPException(status_code=405):
+            return ApiError(405, "wrong_method", "this address does not take that method")
         case HTTPException():
-            code, message = _HTTP.get(error.status_code, ("error", None))
-            return ApiError(error.status_code, code, message or error.detail)
+            return ApiError(error.status_code, "bad_request" if error.status_code == 400 else "error", error.detail)
         case OutputError():
             return ApiError(503, "cannot_write", str(error))
         case LnmapError():
             return ApiError(422, "invalid", str(error))
-        case _:
-            return ApiError(500, "bug", "this is a bug in lnmap; the server's log says more")
+    return ApiError(500, "bug", "this is a bug in lnmap; the server's log says more")
 
 
 def _invalid(first: Any) -> ApiError:

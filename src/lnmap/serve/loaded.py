@@ -11,11 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors import torch as tensors
+from torch import Tensor
 
 from lnmap.direction import Direction, Side
 from lnmap.errors import LnmapError, ModelError, OutputError
-from lnmap.io.atomic import write_json
+from lnmap.io.atomic import atomic_file, write_json
 from lnmap.io.cache import cache_folder
 from lnmap.isometry import LEAST, measure_isometry
 from lnmap.lexicon import Lexicon
@@ -24,13 +28,12 @@ from lnmap.progress import Progress
 from lnmap.retrieve import BestTable
 from lnmap.serve.about import describe, score
 from lnmap.serve.background import Job
-from lnmap.serve.languages import guess_languages
-from lnmap.serve.tables import fill_table, keep_table, restore_table
 from lnmap.serve.words import WordIndex
 
 MANIFEST = "model.json"
 _MEMORY = 32 << 20  # bytes of scores that one request may hold at a time
-_NORM_BLOCK = 8192
+_WORK = 16 << 20  # bytes of scores of one step in the background: a fraction of a second
+_MOST_ROWS = 256
 _TRIES = 5
 
 
@@ -57,9 +60,11 @@ class LoadedModel:
             for direction in Direction:
                 _ = self.model.space(direction).means
                 task.advance()
-        self._tables = list({id(table): table for table in self._all_tables()}.values())
-        self.languages = guess_languages(self.model, folder.resolve().name)
-        self.about = describe(self.model, self.languages)
+        spaces = [self.model.space(direction) for direction in Direction]
+        tables = (table for space in spaces for table in (space.best, space.swapped().best))
+        self._tables = list({id(table): table for table in tables}.values())
+        self.certainty: dict[Direction, Tensor] = {}  # what the lexicon is sorted by, once all of it is known
+        self.about = describe(self.model, folder.resolve().name)
         self._test = test
         self._lexicon = Job(self._fill_lexicon)
         self.scores = Job(self._score)
@@ -87,21 +92,16 @@ class LoadedModel:
         for job in (self._lexicon, self.scores, self.isometry):
             job.stop()
 
-    def _all_tables(self) -> Iterator[BestTable]:
-        for direction in Direction:
-            space = self.model.space(direction)
-            yield from (space.best, space.swapped().best)
-
     def _fill_lexicon(self, job: Job) -> None:
         """Find the best translation of every word in both directions, and keep them for the next server."""
         if self._test is not None:
             self.scores.start()
         for number, table in enumerate(self._tables):
             path = self._cache(f"best{number}.safetensors")
-            if not restore_table(table, path):
-                for _ in fill_table(table):
+            if not _restore(table, path):
+                for _ in _fill(table):
                     job.check()
-                keep_table(table, path)
+                _keep(table, path)
 
     def _score(self, job: Job) -> dict[str, Any]:
         test = self._test or Lexicon([])
@@ -147,6 +147,33 @@ def _digest(folder: Path) -> str:
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the length of each vector; one for a zero vector."""
-    blocks = [vectors[i : i + _NORM_BLOCK] for i in range(0, len(vectors), _NORM_BLOCK)]
-    lengths = np.concatenate([np.sqrt(np.einsum("ij,ij->i", block, block)) for block in blocks])
-    return np.where(lengths > 0, lengths, 1).astype(np.float32)
+    lengths: NDArray[np.float32] = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    lengths[lengths == 0] = 1
+    return lengths
+
+
+def _fill(table: BestTable) -> Iterator[None]:
+    """Search everything that is missing, most frequent words first; yield after each step."""
+    step = max(1, min(_MOST_ROWS, _WORK // (4 * len(table.candidates))))
+    for start in range(0, len(table), step):
+        table.look_up(torch.arange(start, min(start + step, len(table))))
+        yield
+
+
+def _restore(table: BestTable, path: Path) -> bool:
+    """Take what an earlier server kept; return whether there was anything that fits."""
+    with suppress(OSError, SafetensorError, KeyError, ValueError):
+        kept = tensors.load(path.read_bytes())
+        rows, scores = kept["rows"], kept["scores"]
+        fits = rows.shape == table.rows.shape and scores.shape == table.scores.shape
+        if fits and rows.min() >= 0 and rows.max() < len(table.candidates):
+            table.scores.copy_(scores)
+            table.rows.copy_(rows)  # last: another thread that sees a row relies on its scores
+            return True
+    return False
+
+
+def _keep(table: BestTable, path: Path) -> None:
+    """Write a complete table; a failure costs the next server time and nothing else."""
+    with suppress(OutputError, OSError), atomic_file(path) as file:
+        file.write(tensors.save({"rows": table.rows, "scores": table.scores}))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,10 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lnmap.direction import Direction, Side
-from lnmap.model import Translation
+from lnmap.model import answers
 from lnmap.normalize import unit
 from lnmap.serve.loaded import LoadedModel
-from lnmap.serve.marks import LatestMarks, ordered
+from lnmap.serve.marks import LatestMarks, find_mark
+from lnmap.serve.schemas import Candidate, Neighbour, Neighbours, Translation
+
+DIGITS = 6  # after the point, of scores
 
 
 @dataclass(frozen=True)
@@ -55,60 +56,63 @@ def find_query(loaded: LoadedModel, word: str, direction: Direction) -> WordQuer
 
 def translate(
     loaded: LoadedModel, words: Sequence[str], k: int, direction: Direction, marks: LatestMarks
-) -> list[dict[str, Any] | None]:
-    """Translate words; None stands for an unknown one."""
+) -> list[Translation]:
+    """Translate words; an unknown one gets no candidates."""
     vocabulary = loaded.model.side(direction.asked)
     rows = [loaded.find(word, direction.asked) for word in words]
     spelt = [word.strip() if row is None else vocabulary.words[row] for word, row in zip(words, rows, strict=True)]
     found = loaded.model.look_up([word for word in spelt if word], k, direction)
-    index = loaded.model.side(direction.answering).index
-    hits = [index[word] for translation in found.values() for word in translation.words]
-    back = iter(loaded.best(direction.opposite).look_up(torch.tensor(hits, dtype=torch.long))[0].tolist())
-    answers = {
-        word: _describe(loaded, translation, direction, marks, list(islice(back, len(translation.words))))
-        for word, translation in found.items()
-    }
-    return [answers.get(word) for word in spelt]
+    candidates = _describe(loaded, list(found.values()), direction, marks)
+    return [
+        Translation(
+            word=query if query in found else word,
+            known=query in found,
+            subwords=query in found and row is None,
+            rank=None if row is None else row + 1,
+            candidates=candidates.get(query, []),
+            spellings=[],
+        )
+        for word, query, row in zip(words, spelt, rows, strict=True)
+    ]
 
 
 def _describe(
-    loaded: LoadedModel, found: Translation, direction: Direction, marks: LatestMarks, back: Sequence[int]
-) -> dict[str, Any]:
-    asked = loaded.model.side(direction.asked)
-    row = asked.index.get(found.query)
-    candidates = []
-    for candidate, back_row in zip(found.candidates, back, strict=True):
-        mark = marks.get(ordered((found.query, candidate.word), direction))
-        candidates.append(
-            {
-                "word": candidate.word,
-                "csls": rounded(candidate.score),
-                "cosine": rounded(candidate.cosine),
-                "confidence": rounded(candidate.confidence),
-                "back": asked.words[back_row],
-                "returns": back_row == row,
-                "mark": mark.mark if mark else None,
-            }
-        )
-    rank = None if row is None else row + 1
-    answer = {"word": found.query, "known": True, "subwords": found.subwords, "rank": rank}
-    return {**answer, "candidates": candidates, "spellings": []}
+    loaded: LoadedModel, found: Sequence[answers.Translation], direction: Direction, marks: LatestMarks
+) -> dict[str, list[Candidate]]:
+    """Describe the candidates of each word, with what they are themselves translated to."""
+    asked, answering = loaded.model.side(direction.asked), loaded.model.side(direction.answering)
+    rows = torch.tensor([answering.index[word] for one in found for word in one.words], dtype=torch.long)
+    back = iter(loaded.best(direction.opposite).look_up(rows)[0].tolist())
+    described: dict[str, list[Candidate]] = {}
+    for one in found:
+        described[one.query] = [
+            Candidate(
+                word=candidate.word,
+                csls=round(candidate.score, DIGITS),
+                cosine=round(candidate.cosine, DIGITS),
+                confidence=None if candidate.confidence is None else round(candidate.confidence, DIGITS),
+                back=(returned := asked.words[next(back)]),
+                returns=returned == one.query,
+                mark=find_mark(marks, (one.query, candidate.word), direction),
+            )
+            for candidate in one.candidates
+        ]
+    return described
 
 
-def neighbours(loaded: LoadedModel, query: WordQuery, k: int) -> dict[str, Any]:
+def neighbours(loaded: LoadedModel, query: WordQuery, k: int) -> Neighbours:
     """Find the nearest words of the same language, and of the other one after the alignment."""
     direction = query.direction
-    hits = loaded.model.space(direction).search(query.asked, k, "cosine")
     own = own_neighbours(loaded, direction.asked, query.vector, query.row, k)
-    found = ((direction.asked, *own), (direction.answering, hits.rows[0].tolist(), hits.cosines[0].tolist()))
-    own_list, other_list = (
-        [
-            {"word": loaded.model.side(side).words[row], "cosine": rounded(cosine)}
-            for row, cosine in zip(rows, cosines, strict=True)
-        ]
-        for side, rows, cosines in found
-    )
-    return {"word": query.word, "own": own_list, "other": other_list}
+    hits = loaded.model.space(direction).search(query.asked, k, "cosine")
+    other = hits.rows[0].tolist(), hits.cosines[0].tolist()
+
+    def describe(side: Side, rows: list[int], cosines: list[float]) -> list[Neighbour]:
+        words = loaded.model.side(side).words
+        found = zip(rows, cosines, strict=True)
+        return [Neighbour(word=words[row], cosine=round(cosine, DIGITS)) for row, cosine in found]
+
+    return Neighbours(word=query.word, own=describe(direction.asked, *own), other=describe(direction.answering, *other))
 
 
 def own_neighbours(
@@ -123,8 +127,3 @@ def own_neighbours(
     rows = np.argpartition(cosines, len(cosines) - k)[len(cosines) - k :] if k else np.empty(0, np.int64)
     rows = rows[np.argsort(-cosines[rows], kind="stable")]
     return rows.tolist(), cosines[rows].tolist()
-
-
-def rounded(value: float | None) -> float | None:
-    """Round a score to what the API returns."""
-    return None if value is None else round(value, 6)

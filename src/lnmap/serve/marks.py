@@ -1,7 +1,7 @@
-"""Marks: what people said about word pairs, in a journal beside the model.
+"""Marks: judgements of word pairs, in a journal beside the model, and their export as a dictionary.
 
-`marks.jsonl` is only ever added to, a line a mark, and each line is on the disk before it is acknowledged. The last
-line about a pair counts. Several servers may share a journal: each reads what the others added.
+`marks.jsonl` only grows, by one line per mark, and each line is on the disk before it is acknowledged. The last line
+about a pair counts. Several servers may share a journal: each reads what the others added.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import io
 import json
 import os
 import threading
-import time
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -49,6 +49,12 @@ def ordered(pair: Pair, direction: Direction) -> Pair:
     return pair if direction is Direction.FORWARD else (pair[1], pair[0])
 
 
+def find_mark(marks: LatestMarks, pair: Pair, direction: Direction) -> Judgement | None:
+    """Return the judgement of (word asked, answer), if there is one."""
+    mark = marks.get(ordered(pair, direction))
+    return mark.mark if mark else None
+
+
 class Marks:
     """The journal of one model."""
 
@@ -58,37 +64,34 @@ class Marks:
         self._reset()
 
     def _reset(self) -> None:
-        self._latest: Mapping[Pair, Mark] = {}
+        self._latest: LatestMarks = {}
         self._counts: dict[str, int] = {name: 0 for name in COUNTED}
         self._pairs: list[Pair | None] = []  # what each line is about
         self._offset, self._inode = 0, -1
 
     def add(self, source: str, target: str, mark: Judgement) -> Mark:
-        """Write a mark down; when this returns no crash can lose it."""
-        now = time.time()
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
-        made = Mark(source, target, mark, stamp)
+        """Append a mark; when this returns, no crash can lose it."""
+        now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        made = Mark(source, target, mark, now.replace("+00:00", "Z"))
         append_line(self.path, json.dumps(asdict(made)).encode())
         return made
 
-    def latest(self) -> tuple[Mapping[Pair, Mark], int]:
-        """Give the mark of each pair, in the order they were first made, and a number that grows with every line."""
+    def latest(self) -> tuple[LatestMarks, int]:
+        """Return the mark of each pair, in the order they were first made, and a number that grows with every line."""
         with self._lock:
             self._read()
             return self._latest, len(self._pairs)
 
     def since(self, version: int) -> tuple[list[Mark], int]:
-        """Give what counts now for the pairs that were marked after a version; a mark taken back is 'none'."""
+        """Return what counts now for the pairs marked after a version; a mark taken back is 'none'."""
         with self._lock:
             self._read()
             pairs = dict.fromkeys(filter(None, self._pairs[version:]))
             return [self._latest.get(pair) or Mark(*pair, "none", "") for pair in pairs], len(self._pairs)
 
     def version(self) -> int:
-        """Give a number that changes when somebody has marked something."""
-        with self._lock:
-            self._read()
-            return len(self._pairs)
+        """Return a number that changes with every mark."""
+        return self.latest()[1]
 
     def counts(self) -> dict[str, int]:
         """Count the pairs by their marks."""
@@ -97,7 +100,7 @@ class Marks:
             return dict(self._counts)
 
     def _read(self) -> None:
-        """Take in the lines that were added since; a journal that was replaced is read afresh."""
+        """Read the lines that were added since; a journal that was replaced is read afresh."""
         try:
             with self.path.open("rb") as file:
                 status = os.fstat(file.fileno())
@@ -117,7 +120,7 @@ class Marks:
             self._take(whole.split(b"\n")[:-1])
 
     def _take(self, lines: Sequence[bytes]) -> None:
-        """Let new lines count. Readers keep the table they were given, so a new one takes its place."""
+        """Apply new lines to copies, because readers keep the tables they were given."""
         latest, counts = dict(self._latest), dict(self._counts)
         for made in map(_parse, lines):
             pair = (made.source, made.target) if made else None
@@ -135,7 +138,7 @@ class Marks:
 
 
 def _parse(line: bytes) -> Mark | None:
-    """Read a line; what a crash or an editor made of one is passed over."""
+    """Read a line; None for one that a crash or an editor has spoilt."""
     try:
         row: Any = json.loads(line)
         made = Mark(row["source"], row["target"], row["mark"], str(row["time"]))

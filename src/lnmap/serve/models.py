@@ -18,7 +18,10 @@ _WATCH_S = 1.0  # seconds between two looks at a model's folder
 
 
 class ServedModel:
-    """A model folder, its marks, and the model in it, which is loaded again when the folder gets a newer one."""
+    """A model folder, its marks, and the model in it, which is loaded again when the folder gets a newer one.
+
+    A request takes `loaded` once, because it may be replaced at any time.
+    """
 
     def __init__(self, id: str, folder: Path, test: Lexicon | None = None, progress: Progress | None = None) -> None:
         self.id, self.folder = id, Path(folder)

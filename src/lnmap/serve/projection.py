@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -11,13 +9,14 @@ from numpy.typing import NDArray
 from lnmap.direction import Side
 from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.lookup import WordQuery, own_neighbours
+from lnmap.serve.schemas import MapPoint, Role, WordMap
 
 Key = tuple[Side, int | None]  # the row is None for the query itself if it is not in the vocabulary
 Array = NDArray[np.float64]
 _NEIGHBOURS, _TRANSLATIONS, _AROUND = 12, 6, 6
 
 
-def draw_map(loaded: LoadedModel, query: WordQuery) -> dict[str, Any]:
+def draw_map(loaded: LoadedModel, query: WordQuery) -> WordMap:
     """Lay out a word, its neighbours, its translations and the neighbours of the best of them.
 
     Before: the vectors as they were read, of length one; two languages trained apart share no directions. After: in
@@ -29,23 +28,17 @@ def draw_map(loaded: LoadedModel, query: WordQuery) -> dict[str, Any]:
     after, shown_after = _principal(_mapped(loaded, query, list(roles)))
     own = np.array([side is query.direction.asked for side, _ in roles])
     before, after = _scale(before), _scale(_rotate(after, before, own))
-    points = [
-        {
-            "word": query.word if row is None else loaded.model.side(side).words[row],
-            "side": side,
-            "role": role,
-            "before": [round(value, 5) for value in x],
-            "after": [round(value, 5) for value in y],
-        }
-        for ((side, row), role), x, y in zip(roles.items(), before.tolist(), after.tolist(), strict=True)
-    ]
-    shown = {"shown_before": round(shown_before, 4), "shown_after": round(shown_after, 4)}
-    return {"word": query.word, "points": points, **shown}
+    points = []
+    for ((side, row), role), x, y in zip(roles.items(), before.round(5).tolist(), after.round(5).tolist(), strict=True):
+        word = query.word if row is None else loaded.model.side(side).words[row]
+        points.append(MapPoint(word=word, side=side, role=role, before=x, after=y))
+    shown = round(shown_before, 4), round(shown_after, 4)
+    return WordMap(word=query.word, points=points, shown_before=shown[0], shown_after=shown[1])
 
 
-def _choose(loaded: LoadedModel, query: WordQuery) -> dict[Key, str]:
+def _choose(loaded: LoadedModel, query: WordQuery) -> dict[Key, Role]:
     asked, answering = query.direction.asked, query.direction.answering
-    roles: dict[Key, str] = {(asked, query.row): "word"}
+    roles: dict[Key, Role] = {(asked, query.row): "word"}
     for row in own_neighbours(loaded, asked, query.vector, query.row, _NEIGHBOURS)[0]:
         roles.setdefault((asked, row), "neighbour")
     rows = loaded.model.space(query.direction).search(query.asked, _TRANSLATIONS).rows[0].tolist()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi import Path as UrlPath
@@ -11,8 +10,10 @@ from starlette.responses import Response
 
 from lnmap.direction import Direction, Side
 from lnmap.serve import limits, schemas
+from lnmap.serve.background import JobState
 from lnmap.serve.browse import browse
 from lnmap.serve.errors import BODY_ERRORS, ERRORS, ApiError, as_json, require_json
+from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.lookup import WordQuery, find_query, neighbours, translate
 from lnmap.serve.marks import as_csv, as_tsv, seed_rows
 from lnmap.serve.models import ServedModel
@@ -34,14 +35,14 @@ def find_model(request: Request, model: Annotated[str, UrlPath(max_length=limits
 
 Served = Annotated[ServedModel, Depends(find_model)]
 Word = Annotated[str, Query(min_length=1, max_length=limits.WORD, description="A word of the language asked.")]
-Way = Annotated[Direction, Query(description="forward: source to target; backward: target to source.")]
+Way = Annotated[schemas.Way, Query(description="forward: source to target; backward: target to source.")]
 Count = Annotated[int, Query(ge=1, le=limits.CANDIDATES, description="How many words to return.")]
 
 
 @router.get("/health", response_model=schemas.Health)
 def health() -> Response:
     """Answer if the server is up."""
-    return as_json({"status": "ok", "version": __version__})
+    return as_json(schemas.Health(status="ok", version=__version__))
 
 
 @router.get("/models", response_model=list[schemas.ModelSummary])
@@ -54,17 +55,17 @@ def list_models(request: Request) -> Response:
 def about(served: Served) -> Response:
     """Describe a model: data, method, training curves, scores, isometry."""
     loaded = served.loaded
-    jobs = {"isometry": loaded.isometry, "scores": loaded.scores}
     return as_json(
-        {
-            "id": served.id,
-            "name": served.name,
-            "revision": served.revision,
+        schemas.About(
+            id=served.id,
+            name=served.name,
+            revision=served.revision,
             **loaded.about,
-            "marks": served.marks.counts(),
-            **{name: job.result for name, job in jobs.items()},
-            "jobs": {name: job.describe() for name, job in jobs.items()},
-        }
+            marks=served.marks.counts(),
+            isometry=loaded.isometry.result,
+            scores=loaded.scores.result,
+            jobs={"isometry": loaded.isometry.describe(), "scores": loaded.scores.describe()},
+        )
     )
 
 
@@ -72,16 +73,19 @@ def about(served: Served) -> Response:
 def state(served: Served) -> Response:
     """Report what changes: marks, how much of the lexicon is found, work in the background."""
     loaded = served.loaded
-    tables = {direction.value: loaded.best(direction) for direction in Direction}
+    forward, backward = (
+        schemas.Filled(known=len(table.known), words=len(table)) for table in map(loaded.best, Direction)
+    )
     return as_json(
-        {
-            "revision": served.revision,
-            "marks_version": served.marks.version(),
-            "marks": served.marks.counts(),
-            **{name: {"known": len(table.known), "words": len(table)} for name, table in tables.items()},
-            "isometry": loaded.isometry.describe(),
-            "scores": loaded.scores.describe(),
-        }
+        schemas.ModelState(
+            revision=served.revision,
+            marks_version=served.marks.version(),
+            marks=served.marks.counts(),
+            forward=forward,
+            backward=backward,
+            isometry=loaded.isometry.describe(),
+            scores=loaded.scores.describe(),
+        )
     )
 
 
@@ -89,49 +93,47 @@ def state(served: Served) -> Response:
 def complete(
     served: Served,
     prefix: Annotated[str, Query(max_length=limits.WORD)],
-    side: Side = Side.SOURCE,
+    side: schemas.SideName = Side.SOURCE,
     limit: Count = 10,
 ) -> Response:
     """Complete a word."""
     index = served.loaded.words[side]
-    return as_json({"words": [index.words[row] for row in index.complete(prefix, limit)]})
+    return as_json(schemas.Completions(words=[index.words[row] for row in index.complete(prefix, limit)]))
 
 
 @router.get(MODEL + "/translate", response_model=schemas.Translation)
 def translate_word(served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10) -> Response:
     """Translate a word; one that is not known is answered with 404 and the nearest spellings."""
-    (found,) = translate(served.loaded, [word], k, direction, served.marks.latest()[0])
-    if found is None:
-        raise _unknown_word(served, word, direction)
+    loaded = served.loaded
+    (found,) = translate(loaded, [word], k, direction, served.marks.latest()[0])
+    if not found["known"]:
+        raise _unknown_word(loaded, word, direction)
     return as_json(found)
 
 
 @router.post(MODEL + "/translate", response_model=schemas.Translations, responses=BODY_ERRORS)
 def translate_batch(served: Served, batch: schemas.Batch) -> Response:
     """Translate many words; unknown ones are marked as such in the answer."""
-    loaded, index = served.loaded, served.loaded.words[batch.direction.asked]
+    loaded = served.loaded
     answers = translate(loaded, batch.words, batch.k, batch.direction, served.marks.latest()[0])
-    unknown: dict[str, Any] = {"known": False, "subwords": False, "rank": None, "candidates": []}
-    return as_json(
-        {
-            "translations": [
-                found or {"word": word, **unknown, "spellings": index.spellings(word, 3)}
-                for word, found in zip(batch.words, answers, strict=True)
-            ]
-        }
-    )
+    for found in answers:
+        if not found["known"]:
+            found["spellings"] = loaded.words[batch.direction.asked].spellings(found["word"], 3)
+    return as_json(schemas.Translations(translations=answers))
 
 
 @router.get(MODEL + "/neighbours", response_model=schemas.Neighbours)
 def list_neighbours(served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10) -> Response:
     """List the nearest words of the same language, and of the other one after the alignment."""
-    return as_json(neighbours(served.loaded, _query(served, word, direction), k))
+    loaded = served.loaded
+    return as_json(neighbours(loaded, _query(loaded, word, direction), k))
 
 
 @router.get(MODEL + "/map", response_model=schemas.WordMap)
 def word_map(served: Served, word: Word, direction: Way = Direction.FORWARD) -> Response:
     """Draw the neighbourhood of a word in two dimensions, before and after the alignment."""
-    return as_json(draw_map(served.loaded, _query(served, word, direction)))
+    loaded = served.loaded
+    return as_json(draw_map(loaded, _query(loaded, word, direction)))
 
 
 @router.get(MODEL + "/lexicon", response_model=schemas.LexiconPage)
@@ -151,7 +153,7 @@ def list_marks(
     else:
         latest, version = served.marks.latest()
         marks = list(latest.values())
-    return as_json({"version": version, "marks": [vars(mark) for mark in marks]})
+    return as_json(schemas.MarkList(version=version, marks=marks))
 
 
 @router.post(MODEL + "/marks", response_model=schemas.Marked, responses=BODY_ERRORS, status_code=201)
@@ -164,7 +166,10 @@ def add_mark(served: Served, mark: schemas.NewMark) -> Response:
         given[side].strip() if row is None else loaded.model.side(side).words[row] for side, row in rows.items()
     )
     made = served.marks.add(source, target, mark.mark)
-    return as_json({**asdict(made), "known": None not in rows.values(), "version": served.marks.version()}, 201)
+    known, version = None not in rows.values(), served.marks.version()
+    return as_json(
+        schemas.Marked(source=source, target=target, mark=made.mark, time=made.time, known=known, version=version), 201
+    )
 
 
 @router.get(
@@ -186,27 +191,37 @@ def export_marks(
     return Response(write(rows), media_type=f"{kind}; charset=utf-8", headers=disposition)
 
 
-@router.post(MODEL + "/isometry", response_model=schemas.JobState, responses=BODY_ERRORS, status_code=202)
+@router.post(MODEL + "/isometry", response_model=JobState, responses=BODY_ERRORS, status_code=202)
 def measure_isometry(served: Served, nothing: schemas.Nothing) -> Response:
     """Begin to measure how alike the two spaces are; the model's page shows the result."""
-    served.loaded.isometry.start()
-    return as_json(served.loaded.isometry.describe(), 202)
+    job = served.loaded.isometry
+    job.start()
+    return as_json(job.describe(), 202)
 
 
-def _query(served: ServedModel, word: str, direction: Direction) -> WordQuery:
-    query = find_query(served.loaded, word, direction)
+def _query(loaded: LoadedModel, word: str, direction: Direction) -> WordQuery:
+    query = find_query(loaded, word, direction)
     if query is None:
-        raise _unknown_word(served, word, direction)
+        raise _unknown_word(loaded, word, direction)
     return query
 
 
-def _unknown_word(served: ServedModel, word: str, direction: Direction) -> ApiError:
-    spellings = served.loaded.words[direction.asked].spellings(word)
+def _unknown_word(loaded: LoadedModel, word: str, direction: Direction) -> ApiError:
+    spellings = loaded.words[direction.asked].spellings(word)
     return ApiError(404, "unknown_word", "this word is not in the vocabulary", spellings)
 
 
-def _summary(served: ServedModel) -> dict[str, Any]:
-    known = served.loaded.about
-    sides = {name: {"words": side["words"], "language": side["language"]} for name, side in known["sides"].items()}
-    calibrated = known["calibrated_on"] is not None
-    return {"id": served.id, "name": served.name, "method": known["method"]["name"], **sides, "calibrated": calibrated}
+def _summary(served: ServedModel) -> schemas.ModelSummary:
+    about = served.loaded.about
+    source, target = (
+        schemas.SideSummary(words=about["sides"][side]["words"], language=about["sides"][side]["language"])
+        for side in Side
+    )
+    return schemas.ModelSummary(
+        id=served.id,
+        name=served.name,
+        method=about["method"]["name"],
+        source=source,
+        target=target,
+        calibrated=about["calibrated_on"] is not None,
+    )

@@ -32,8 +32,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, number, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError, OverflowError) as error:
-        problem = f"{host!r} is no address of this machine ({error})"
-        raise OptionError(problem, advice="try {host:127.0.0.1}") from error
+        raise OptionError(f"{host!r} is no address of this machine ({error})", advice="try {host:127.0.0.1}") from error
     sock = socket.socket(family, kind, number)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -47,17 +46,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def is_loopback(host: str) -> bool:
-    """Tell whether only programs of this machine can reach an address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    """Return whether only programs of this machine can reach an address."""
+    with suppress(ValueError):
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    return False
 
 
 def address(sock: socket.socket, host: str) -> str:
-    """Give the address that a browser on this machine can open."""
+    """Return the address that a browser on this machine can open."""
     port = sock.getsockname()[1]
     shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"
@@ -71,7 +67,7 @@ def serve(
     :param names: names besides its own that the server may be called by.
     :param ready: called when requests are being answered.
     """
-    torch.set_num_threads(1)  # requests run beside each other; threads of one of them would only wait for the others'
+    torch.set_num_threads(1)  # requests run in parallel; more threads for one of them would only wait for the others
     _allow_many_files()
     open_to_all = not is_loopback(host)
     hosts = {*LOCAL_NAMES, host, *names, *([socket.gethostname()] if open_to_all else [])}
@@ -89,23 +85,22 @@ def serve(
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=limits.HEAD,
     )
-    server = _Server(config, ready)
     models.start()
     try:
-        server.run(sockets=[sock])
+        _Server(config, ready).run(sockets=[sock])
     finally:
         models.stop()
 
 
 class _Server(uvicorn.Server):
-    """A server that says when it is ready."""
+    """A server that reports when it is ready."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None] | None) -> None:
         super().__init__(config)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to answer, by a few threads: more of them would only share the same cores."""
+        # A few threads: more of them would only share the same cores.
         to_thread.current_default_thread_limiter().total_tokens = max(_LEAST_THREADS, 2 * (os.cpu_count() or 1))
         await super().startup(sockets)
         if self._ready is not None:
@@ -113,7 +108,7 @@ class _Server(uvicorn.Server):
 
 
 class PatientProtocol(H11Protocol):
-    """HTTP that waits for a request's head, but not for ever: who sends it drop by drop is cut off."""
+    """HTTP that waits a limited time for the head of a request, and then closes the connection."""
 
     _timer: asyncio.TimerHandle | None = None
 
@@ -123,19 +118,19 @@ class PatientProtocol(H11Protocol):
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; a whole head ends the waiting."""
+        """Take data; a whole head ends the wait."""
         super().data_received(data)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
-        self._forget()
+        self._cancel()
         super().connection_lost(exc)
 
     def _watch(self) -> None:
         """Wait while a head is incomplete, from its first byte on."""
         if self.conn.their_state is not h11.IDLE or self.transport.is_closing():
-            self._forget()
+            self._cancel()
         elif self._timer is None:
             self._timer = self.loop.call_later(limits.HEAD_SECONDS, self._give_up)
 
@@ -144,7 +139,7 @@ class PatientProtocol(H11Protocol):
         if self.conn.their_state is h11.IDLE and (self.cycle is None or self.cycle.response_complete):
             self.transport.close()
 
-    def _forget(self) -> None:
+    def _cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,4 +1,4 @@
-"""Words: what a person may mean who has typed a part of a word, or one that is not there."""
+"""Words: completion of what was typed, and the nearest spellings of unknown words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BITS = np.array([bin(i).count("1") for i in range(1 << 16)], dtype=np.uint8)
 
 
 def fold(text: str) -> str:
-    """Give a word without letter case and marks, so that 'elev' finds 'élève' and a jamo its syllables."""
+    """Remove letter case and diacritics, so that 'elev' finds 'élève' and a jamo its syllables."""
     parts = unicodedata.normalize("NFKD", text.casefold())
     bare = "".join(c for c in parts if unicodedata.category(c) != "Mn")
     return bare or parts
@@ -37,7 +37,7 @@ class WordIndex:
         self._lengths = np.fromiter(map(len, self.folded), dtype=np.int32, count=len(words))
 
     def complete(self, prefix: str, limit: int) -> list[int]:
-        """Rows of the words that begin like this, most frequent first; the word itself before all."""
+        """Return rows of the words that begin like this: the word itself, then the most frequent first."""
         wanted = fold(prefix.strip())
         if not wanted:
             return list(range(min(limit, len(self.words))))
@@ -49,11 +49,11 @@ class WordIndex:
         return list(dict.fromkeys([*sorted(exact), *sorted(rows.tolist())]))[:limit]
 
     def spellings(self, word: str, limit: int = 5) -> list[str]:
-        """Nearest spellings, in a time that does not depend on what is asked."""
+        """Return the nearest spellings, in a time that does not depend on the word."""
         wanted = fold(word.strip())[:_COMPARED]
         if not wanted:
             return []
-        differences = _ones(self._letters ^ np.uint64(_letters(wanted))) + np.abs(self._lengths - len(wanted))
+        differences = _count_bits(self._letters ^ np.uint64(_letters(wanted))) + np.abs(self._lengths - len(wanted))
         count = min(_SHORTLIST, len(self.words))
         rows = np.sort(np.argpartition(differences, count - 1)[:count])
         matcher = SequenceMatcher(b=wanted, autojunk=False)
@@ -62,19 +62,18 @@ class WordIndex:
             other = self.folded[row][:_COMPARED]
             matcher.set_seq1(other)
             if matcher.quick_ratio() >= _LEAST and (ratio := matcher.ratio()) >= _LEAST:
-                swapped = _SWAPPED * (sorted(other) == sorted(wanted))  # 'dgo' is rather 'dog' than 'do'
+                swapped = _SWAPPED * (sorted(other) == sorted(wanted))  # 'dgo' is more likely 'dog' than 'do'
                 scored.append((-ratio - swapped, row))
         return [self.words[row] for _, row in sorted(scored)[:limit]]
 
 
 def _letters(word: str) -> int:
-    """Set of a word's letters as 64 bits; letters may share one."""
+    """Return the set of a word's letters as 64 bits; letters may share one."""
     bits = 0
     for letter in word:
         bits |= 1 << (ord(letter) * 0x9E3779B1 >> 7 & 63)
     return bits
 
 
-def _ones(values: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Count the bits of each value."""
+def _count_bits(values: NDArray[np.uint64]) -> NDArray[np.int32]:
     return _BITS[values.view(np.uint16)].reshape(-1, 4).sum(axis=1, dtype=np.int32)

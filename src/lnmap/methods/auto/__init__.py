@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from lnmap.induce import induce
 from lnmap.methods.auto.choose import ENOUGH, USUAL, Candidate, Choice, choose
 from lnmap.methods.auto.resume import chosen, resume_choice, trying
 from lnmap.methods.auto.start import ALIKE, require_alignment, spelt_alike, without_pairs
-from lnmap.methods.base import Alignment, Checkpoint, Method, Run, require_pairs
+from lnmap.methods.base import Alignment, Checkpoint, Cost, Method, Run, require_pairs
 from lnmap.methods.ensemble import EnsembleAlignment, Part, both_spaces
 from lnmap.methods.geomm import Geomm
 from lnmap.methods.lnmap import LNMap
@@ -30,7 +30,7 @@ _SYSTEMS = ("lnmap", "geomm")  # each builds on those before it
 
 @dataclass(frozen=True)
 class AutoOptions(Options):
-    """Options of `auto`; all of them have been settled on development data, and few need ever be touched."""
+    """Options of `auto`; the defaults were chosen on development data."""
 
     normalize: str = option(RENORM, "normalisation recipe of both languages, for LNMap")
     spelling: bool = option(True, "let the words' spelling take part where held-out pairs show that it helps")
@@ -56,6 +56,9 @@ class Auto(Method):
     needs_pairs = False
     checkpoints = True
     Options = AutoOptions
+    alignment = EnsembleAlignment
+    costs = {None: Cost(one=366)}
+    quick = {"iterations": 2, "trial_iterations": 2}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
         """Choose on held-out pairs, then train what was chosen on all of them."""
@@ -72,7 +75,7 @@ class Auto(Method):
         return EnsembleAlignment(parts, spelling.weighing(choice.spelling) if spelling and choice.spelling else None)
 
     def _spelling(self, pairs: Tensor, run: Run) -> Spelling | None:
-        """Give the words' spelling, unless it says nothing about seed pairs and vocabularies."""
+        """Return the words' spelling, unless it says nothing about seed pairs and vocabularies."""
         if not self.options.spelling or run.words is None:
             return None
         spelling = Spelling.of(*run.words)
@@ -128,13 +131,12 @@ class Auto(Method):
         geomm = self._geomm(lnmap, work, pairs) if "geomm" in names else []
         parts = lnmap + geomm
         share = 1 / len({part.name for part in parts})
-        return [Part(part.name, part.alignment, part.direction, part.weight * share) for part in parts]
+        return [replace(part, weight=part.weight * share) for part in parts]
 
     def _lnmap(self, work: _Work, pairs: Tensor, iterations: int, checkpoint: Checkpoint) -> Alignment:
         """Train LNMap in both directions; the spelling helps to grow its dictionary."""
         options: AutoOptions = self.options
-        run = work.run
-        own = Run(run.seed, run.device, False, run.memory, run.progress, checkpoint, log=run.log)
+        own = work.run.part(checkpoint=checkpoint)
         if work.spelling is not None and options.growth:
             own.hints = work.columns(options.growth, options.hint_columns)
         code = max(work.source.shape[1], work.target.shape[1], LNMapOptions().code)
@@ -153,8 +155,7 @@ class Auto(Method):
         mapped = [torch.cat([side, columns[:words]], dim=1) for side, columns in zip(mapped, spelt, strict=True)]
         grown = torch.cat([pairs, induce(mapped[0], mapped[1], memory=run.memory, progress=run.progress).rows])
         try:
-            own = Run(run.seed, run.device, memory=run.memory, progress=run.progress, log=run.log)
-            return both_spaces("geomm", Geomm().fit(work.source, work.target, grown.unique(dim=0), own))
+            return both_spaces("geomm", Geomm().fit(work.source, work.target, grown.unique(dim=0), run.part()))
         except LnmapError as error:
             run.progress.note(f"geomm is left out: {error}")
             return []
@@ -170,7 +171,7 @@ class _Work:
     run: Run
 
     def columns(self, weight: float, width: int = COLUMNS) -> tuple[Tensor, Tensor]:
-        """Give the words' spelling, (n, width) and (m, width)."""
+        """Return the words' spelling, (n, width) and (m, width)."""
         spelling, words = self.spelling, self.run.words
         if spelling is None or words is None:
             return self.source[:, :0], self.target[:, :0]

@@ -46,12 +46,12 @@ class Choice:
     words: int = 0
 
     def weights(self, candidates: Sequence[Candidate]) -> list[float]:
-        """Give the weight of each candidate."""
+        """Return the weight of each candidate."""
         systems = {name: 1 / len(self.members) for name in self.members}
         return [self.spelling if c.name == "spelling" else systems.get(c.name, 0.0) for c in candidates]
 
     def space(self, candidates: Sequence[Candidate], run: Run) -> BilingualSpace:
-        """Give both vocabularies as the combination sees them."""
+        """Return both vocabularies as the combination sees them."""
         used = [(c, math.sqrt(w)) for c, w in zip(candidates, self.weights(candidates), strict=True) if w]
         source = torch.cat([unit(c.source) * w for c, w in used], dim=1)
         target = torch.cat([unit(c.target) * w for c, w in used], dim=1)
@@ -60,7 +60,7 @@ class Choice:
 
 @torch.no_grad()
 def choose(candidates: Sequence[Candidate], held: Tensor, known: Tensor, run: Run) -> Choice:
-    """Try every combination on held-out pairs (h, 2), log the table, and give the best.
+    """Try every combination on held-out pairs (h, 2), log the table, and return the best.
 
     Judged by the mean reciprocal rank, over both directions, of the first right answer: less a matter of luck than the
     number of words whose first answer is right.
@@ -94,7 +94,7 @@ def choose(candidates: Sequence[Candidate], held: Tensor, known: Tensor, run: Ru
 
 
 def _best(judged: Sequence[Choice], scores: Tensor) -> int:
-    """Give the combination of the highest score; of those that differ in their spelling only, the most usual as good.
+    """Return the combination of the highest score; of those that differ in their spelling only, the most usual as good.
 
     Held-out words are few, and more frequent than the words asked for later: their vectors are better, and fewer of
     them are names. So the weight of spelling leaves its usual value no further than they demand: of the weights within
@@ -122,9 +122,8 @@ def _ranks(units: Sequence[Candidate], weights: Tensor, held: Tensor, known: Ten
     place = torch.searchsorted(words, known[:, 0].contiguous()).clamp_max(len(words) - 1)
     own = words[place] == known[:, 0]
     right[place[own], known[own, 1]] = True
-    lengths = _lengths(units, weights)
     found = []
-    for start, scores in _blocks(queries, weights, lengths):
+    for start, scores in _blocks(queries, weights):
         scores = 2 * scores - means[:, None]  # CSLS, but for what is the same for all answers of a word
         rows = right[start : start + scores.shape[1]]
         best = scores.masked_fill(~rows, -math.inf).amax(dim=2, keepdim=True)
@@ -136,24 +135,18 @@ def _target_means(units: Sequence[Candidate], weights: Tensor, run: Run) -> Tens
     """CSLS mean of each target word over its nearest frequent source words, for each combination: (w, m)."""
     turned = [Candidate(c.name, c.target, c.source[:_POOL]) for c in units]
     k = min(NEIGHBOURS, len(turned[0].target))
-    lengths = _lengths(units, weights)
     found = []
     with run.progress.task("weighing", len(turned[0].source)) as task:
-        for _, scores in _blocks(turned, weights, lengths):
+        for _, scores in _blocks(turned, weights):
             found.append(scores.topk(k, dim=2).values.mean(dim=2))
             task.advance(scores.shape[1])
     return torch.cat(found, dim=1)
 
 
-def _lengths(units: Sequence[Candidate], weights: Tensor) -> Tensor:
-    """Squared length of a word in each combination: all its parts have length one. (w,)"""
-    return weights.sum(dim=1)
-
-
-def _blocks(units: Sequence[Candidate], weights: Tensor, lengths: Tensor) -> Iterator[tuple[int, Tensor]]:
+def _blocks(units: Sequence[Candidate], weights: Tensor) -> Iterator[tuple[int, Tensor]]:
     """Yield (first row, cosines (w, b, m)) of source with target words, for each combination."""
     n = len(units[0].source)
-    share = weights / lengths[:, None]  # (w, c)
+    share = weights / weights.sum(dim=1, keepdim=True)  # (w, c): all parts have length one
     size = max(1, min(_ROWS, (1 << 26) // (len(weights) * len(units[0].target))))
     for start in range(0, n, size):
         parts = torch.stack([c.source[start : start + size] @ c.target.T for c in units])  # (c, b, m)

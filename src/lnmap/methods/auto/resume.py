@@ -1,4 +1,4 @@
-"""How a killed run of `auto` goes on: it saves the state of the system under training, and what was chosen before."""
+"""How a killed run of `auto` is continued: it saves the state of the method in training, and what was chosen before."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from lnmap.confidence import Confidence
+from lnmap.direction import Direction
 from lnmap.methods.auto.choose import Choice
 from lnmap.methods.base import Checkpoint, Run, State
 
@@ -19,7 +20,7 @@ class _Stage(Checkpoint):
         self.outer, self.stage, self.facts = outer, stage, dict(facts)
 
     def load(self) -> State | None:
-        """Give back what the training under way at this stage had saved."""
+        """Return what the training under way at this stage had saved."""
         state = self.outer.load()
         if state is None or state[0]["stage"] != self.stage or state[0]["inner"] is None:
             return None
@@ -31,12 +32,12 @@ class _Stage(Checkpoint):
 
 
 def trying(run: Run) -> Checkpoint:
-    """Give the checkpoint of the training that the choice is made by."""
+    """Return the checkpoint of the training that the choice is made by."""
     return _Stage(run.checkpoint, "trial", {})
 
 
 def chosen(run: Run, choice: Choice) -> Checkpoint:
-    """Give the checkpoint of the training that follows the choice; the choice is safe from now on."""
+    """Return the checkpoint of the training that follows the choice; the choice is safe from now on."""
     confidence = None
     if run.confidence is not None:
         confidence = {str(way): one.state() for way, one in run.confidence.items()}
@@ -52,7 +53,7 @@ def chosen(run: Run, choice: Choice) -> Checkpoint:
 
 
 def resume_choice(run: Run) -> Choice | None:
-    """Give the choice that a killed run had made, if any, and put back what it had learnt by then."""
+    """Return the choice that a killed run had made, if any, and put back what it had learnt by then."""
     state = run.checkpoint.load()
     if state is None or state[0]["stage"] != "final":
         return None
@@ -60,5 +61,5 @@ def resume_choice(run: Run) -> Choice | None:
     members, *judged = facts["choice"]
     run.log[:] = facts["log"]
     if facts["confidence"] is not None:
-        run.confidence = {way == "True": Confidence.from_state(one) for way, one in facts["confidence"].items()}
+        run.confidence = {Direction(way): Confidence.from_state(one) for way, one in facts["confidence"].items()}
     return Choice(tuple(members), *judged)

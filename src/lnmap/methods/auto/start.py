@@ -10,10 +10,10 @@ from torch import Tensor
 from lnmap.errors import TrainingError
 from lnmap.induce import induce
 from lnmap.methods.base import Alignment, Run
-from lnmap.methods.procrustes import rotation
+from lnmap.methods.procrustes import rotate_pairs
 from lnmap.methods.vecmap import Artetxe2018Acl
 from lnmap.methods.vecmap.check import chance, distinctness
-from lnmap.normalize import RENORM, Normalizer
+from lnmap.normalize import RENORM, fit_both
 from lnmap.spelling import fold
 
 _WORDS = 20_000  # most frequent words that are looked at
@@ -21,26 +21,21 @@ ALIKE = 100  # words spelt alike that make a seed, and show that spelling says s
 _LETTERS = 4  # of a word that is taken for the same when spelt alike
 _MOST = 4000
 _JUDGED = 1000  # words of each language that can be told from chance
-_DISTINCT = (
-    1.15  # on development pairs alignments of P@1 below 5 reach 1.04, one of P@1 14 has 1.18, good ones 2 to 4.6
-)
+# On development pairs alignments of P@1 below 5 reach 1.04, one of P@1 14 has 1.18, good ones have 2 to 4.6.
+_DISTINCT = 1.15
 
 
 def without_pairs(source: Tensor, target: Tensor, run: Run) -> Tensor:
-    """Give pairs of rows (k, 2) to start from, and say where they come from."""
+    """Return pairs of rows (k, 2) to start from, and note where they come from."""
     alike = spelt_alike(*run.words) if run.words else []
     if len(alike) >= ALIKE:
         run.progress.note(f"no seed pairs: starting from {len(alike):,} words spelt alike in both languages")
         return torch.tensor(alike, device=source.device)
     run.progress.note(f"no seed pairs and only {len(alike)} words spelt alike: starting without any (artetxe2018acl)")
-    own = Run(run.seed, run.device, run.one_way, run.memory, run.progress, log=run.log)
-    alignment = Artetxe2018Acl().fit(source, target, torch.zeros(0, 2, dtype=torch.long, device=source.device), own)
-    found = induce(
-        alignment.map_source(source[:_WORDS]),
-        alignment.map_target(target[:_WORDS]),
-        memory=run.memory,
-        progress=run.progress,
-    ).head(_MOST)
+    none = torch.zeros(0, 2, dtype=torch.long, device=source.device)
+    alignment = Artetxe2018Acl().fit(source, target, none, run.part())
+    x, z = alignment.map_source(source[:_WORDS]), alignment.map_target(target[:_WORDS])
+    found = induce(x, z, memory=run.memory, progress=run.progress).head(_MOST)
     if len(found) < ALIKE:
         raise TrainingError(f"nothing usable was learnt: only {len(found)} words found each other without seed pairs")
     return found.rows
@@ -71,8 +66,8 @@ def require_alignment(space: Alignment, source: Tensor, target: Tensor, run: Run
     options = Artetxe2018Acl.Options()  # for the words that are compared
     x, z = source[: options.check_words], target[: options.check_words]
     pairs = induce(space.map_source(x), space.map_target(z), memory=run.memory).rows
-    x, z = Normalizer(RENORM).fit(x), Normalizer(RENORM).fit(z)
-    found = distinctness(x @ rotation(x[pairs[:, 0]], z[pairs[:, 1]]), z, run.memory) if len(pairs) else 0.0
+    _, x, z = fit_both(RENORM, x, z)
+    found = distinctness(x @ rotate_pairs(x, z, pairs), z, run.memory) if len(pairs) else 0.0
     by_chance = chance(x, z, options, run)
     run.record(stage="check", distinctness=found, chance=by_chance)
     if not found >= _DISTINCT * by_chance:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction, Side
-from lnmap.methods.base import Alignment, State, load_norms
-from lnmap.methods.lnmap.networks import Networks, section
+from lnmap.methods.base import Alignment, State, load_norms, norm_state, section
+from lnmap.methods.lnmap.networks import Networks
 from lnmap.methods.lnmap.options import LNMapOptions
-from lnmap.normalize import Normalizer
+from lnmap.normalize import Norms
 
 
 class LatentAlignment(Alignment):
@@ -23,9 +23,7 @@ class LatentAlignment(Alignment):
 
     kind = "latent"
 
-    def __init__(
-        self, norms: tuple[Normalizer, Normalizer], nets: dict[Direction, Networks], options: LNMapOptions
-    ) -> None:
+    def __init__(self, norms: Norms, nets: dict[Direction, Networks], options: LNMapOptions) -> None:
         self.norms, self.options = norms, options
         self.nets = {direction: networks.eval() for direction, networks in nets.items()}
 
@@ -48,14 +46,12 @@ class LatentAlignment(Alignment):
         return nets.translate(vectors) if side is direction.asked else nets.encode_target(vectors)
 
     def state(self) -> State:
-        """The networks of both directions, the normalisers and the sizes."""
-        tensors = {f"{way}.{name}": t for way, nets in self.nets.items() for name, t in nets.state_dict().items()}
-        norms = dict(zip(Side, self.norms, strict=True))
-        for side, norm in norms.items():
-            tensors |= {f"norm.{side}.{name}": t for name, t in norm.tensors().items()}
+        """Return the networks of both directions, the normalisers and the sizes."""
+        recipes, tensors = norm_state(self.norms)
+        tensors |= {f"{way}.{name}": t for way, nets in self.nets.items() for name, t in nets.state_dict().items()}
         names = "autoencoder", "mapper", "code", "hidden", "mapper_hidden"
         values = {
-            "recipes": {side: norm.recipe for side, norm in norms.items()},
+            **recipes,
             "dims": dict(zip(Side, self.nets[Direction.FORWARD].dims, strict=True)),
             "networks": {name: getattr(self.options, name) for name in names},
         }

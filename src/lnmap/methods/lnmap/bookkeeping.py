@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
-from lnmap.methods.base import Run
-from lnmap.methods.lnmap.networks import Networks, section
+from lnmap.methods.base import Run, section
+from lnmap.methods.lnmap.networks import Networks
 from lnmap.methods.lnmap.options import LNMapOptions
 from lnmap.normalize import unit
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -145,8 +145,3 @@ def linear_layers(net: nn.Module) -> list[nn.Linear]:
 def in_blocks(function: Callable[[Tensor], Tensor], rows: Tensor, size: int = 8192) -> Tensor:
     """Apply a network to one block of rows at a time, so that no whole-vocabulary activations exist."""
     return torch.cat([function(block) for block in rows.split(size)])
-
-
-def section(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """Return the tensors whose names begin with `prefix`, without it."""
-    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}

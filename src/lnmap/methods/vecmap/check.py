@@ -13,7 +13,7 @@ from torch import Tensor
 from lnmap.errors import TrainingError
 from lnmap.induce import induce
 from lnmap.methods.base import Method, Run
-from lnmap.methods.procrustes import rotation
+from lnmap.methods.procrustes import rotate_pairs
 from lnmap.methods.vecmap.learning import SelfLearningOptions, induce_pairs
 
 _CHANCE_ITERATIONS = 10  # a random start has settled by then: 20 change its distinctness by 4 %
@@ -21,7 +21,7 @@ _NEAREST = 1e-6
 
 
 def distinctness(x: Tensor, z: Tensor, memory: int) -> float:
-    """How much farther than its partner the k nearest candidates of a word are, as a share of the partner's distance.
+    """Return how much farther than its partner a word's k nearest candidates are, as a share of the partner's distance.
 
     Mean over mutual CSLS neighbours of mapped words x (n, c), z (m, c): ((1 - r_x) + (1 - r_z)) / (2 (1 - cos)) - 1,
     which is CSLS / (2 (1 - cos)).
@@ -33,28 +33,27 @@ def distinctness(x: Tensor, z: Tensor, memory: int) -> float:
 
 
 def chance(x: Tensor, z: Tensor, options: SelfLearningOptions, run: Run) -> float:
-    """Distinctness that self-learning reaches from random pairs of the words x (n, d_s), z (m, d_t)."""
+    """Return the distinctness that self-learning reaches from random pairs of the words x (n, d_s), z (m, d_t)."""
     generator = run.generator(1)
     n = min(len(x), len(z))
     pairs = torch.stack(
         [torch.randint(len(side), (n,), generator=generator, device=x.device) for side in (x, z)], dim=1
     )
     for _ in range(_CHANCE_ITERATIONS):
-        w = rotation(x[pairs[:, 0]], z[pairs[:, 1]])
-        pairs = induce_pairs(x @ w, z, options, 1.0, generator, run.memory)[0]
-    return distinctness(x @ rotation(x[pairs[:, 0]], z[pairs[:, 1]]), z, run.memory)
+        pairs = induce_pairs(x @ rotate_pairs(x, z, pairs), z, options, 1.0, generator, run.memory)[0]
+    return distinctness(x @ rotate_pairs(x, z, pairs), z, run.memory)
 
 
 def require_distinct(method: Method, x: Tensor, z: Tensor, pairs: Tensor, run: Run) -> None:
     """Refuse a dictionary (k, 2) of normalised words x (n, d_s), z (m, d_t) that is no better than chance."""
     options = method.options
-    w = rotation(x[pairs[:, 0]], z[pairs[:, 1]])
+    w = rotate_pairs(x, z, pairs)
     x, z = x[: options.check_words], z[: options.check_words]
     found, by_chance = distinctness(x @ w, z, run.memory), chance(x, z, options, run)
     run.record(distinctness=found, chance=by_chance)
     if not found >= options.least_distinctness * by_chance:
         raise TrainingError(
             f"{method.name} found no alignment: translations stand out from other words {found / by_chance:.2f} times "
-            f"as much as by chance, {options.least_distinctness:g} times are needed; give a seed dictionary to "
-            "vecmap-semi, or try another --seed"
+            f"as much as by chance, {options.least_distinctness:g} times are needed",
+            advice="give a seed dictionary to {method:vecmap-semi}, or try another {seed}",
         )

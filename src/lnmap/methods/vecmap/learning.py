@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from lnmap.direction import Direction
 from lnmap.errors import InputError
 from lnmap.methods.base import Run
 from lnmap.methods.options import Options, option
-from lnmap.methods.procrustes import rotation
+from lnmap.methods.procrustes import rotate_pairs
 from lnmap.normalize import RENORM, Normalizer
 from lnmap.retrieve import score_blocks
 
-Direction = Literal["union", "forward"]
 LEAST_WORDS = 100  # below this the shape of a vocabulary says nothing
 
 
@@ -42,8 +42,7 @@ class SelfLearningOptions(Options):
     fast_finish: int = option(15, "most iterations on all `words`, without dropout, that end the fast schedule", low=1)
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """A stretch of the loop with one vocabulary size and one dropout."""
 
     words: int
@@ -61,14 +60,13 @@ def stages(options: SelfLearningOptions, largest: int) -> list[Stage]:
     plan = [Stage(words, keep, options.patience, options.max_iterations) for keep in keeps]
     if options.schedule == "fast" and len(plan) > 1:
         small = min(options.fast_words, words)
-        last = replace(plan[-1], patience=1, longest=options.fast_finish)
-        plan = [replace(stage, words=small, patience=options.fast_patience) for stage in plan]
+        last = plan[-1]._replace(patience=1, longest=options.fast_finish)
+        plan = [stage._replace(words=small, patience=options.fast_patience) for stage in plan]
         plan += [last] if small < words else []
     return plan
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(NamedTuple):
     """What one pass over the scores of all words (n,) gives: chosen candidates, best scores, means of the k best."""
 
     chosen: Tensor
@@ -77,34 +75,35 @@ class Sweep:
 
 
 class Similarities:
-    """Dot products of x (n, d) and z (m, d), swept in blocks of rows from either side.
+    """Dot products of x (n, d) and z (m, d), swept in blocks of rows in either direction.
 
     The matrix and its transpose are held if together they take at most half of `memory`; else each sweep computes them.
     """
 
     def __init__(self, x: Tensor, z: Tensor, memory: int) -> None:
-        self.sides, self.memory = (x, z), memory
-        self.held: tuple[Tensor, Tensor] | None = None
+        self.sides, self.memory = {Direction.FORWARD: (x, z), Direction.BACKWARD: (z, x)}, memory
+        self.held: dict[Direction, Tensor] = {}
         if 2 * len(x) * len(z) * x.element_size() <= memory // 2:
             scores = x @ z.T
-            self.held = scores, scores.T.contiguous()
+            self.held = {Direction.FORWARD: scores, Direction.BACKWARD: scores.T.contiguous()}
 
-    def blocks(self, backward: bool) -> Iterator[Tensor]:
-        """Yield scores (b, m) of the source words, or (b, n) of the target words if `backward`; not to be changed."""
-        if self.held is None:
-            queries, candidates = reversed(self.sides) if backward else self.sides
-            yield from (block for _, block in score_blocks(queries, candidates, memory=self.memory // 4))
+    def blocks(self, direction: Direction) -> Iterator[Tensor]:
+        """Yield the scores (b, m) of blocks of words, source words if forward; not to be changed."""
+        if not self.held:
+            yield from (block for _, block in score_blocks(*self.sides[direction], memory=self.memory // 4))
         else:
-            scores = self.held[backward]
+            scores = self.held[direction]
             yield from scores.split(max(1, self.memory // (8 * scores.shape[1] * scores.element_size())))
 
-    def sweep(self, backward: bool, k: int, bias: Tensor | None, keep: float, generator: torch.Generator) -> Sweep:
+    def sweep(
+        self, direction: Direction, k: int, bias: Tensor | None, keep: float, generator: torch.Generator
+    ) -> Sweep:
         """Choose each word's best candidate by score + bias, after dropout sets each to 0 with probability 1 - keep.
 
         `best` and `means` are of the plain scores; both are empty if k is 0 and there is a bias.
         """
         chosen, best, means = [], [], []
-        for block in self.blocks(backward):
+        for block in self.blocks(direction):
             if k or bias is None:
                 top, row = block.max(dim=1)
                 best.append(top)
@@ -115,7 +114,7 @@ class Similarities:
                     scores.masked_fill_(dropped(scores, keep, generator), 0.0)
                 row = scores.max(dim=1).indices
             chosen.append(row)
-        nothing = [self.sides[0].new_empty(0)]
+        nothing = [chosen[0].new_empty(0)]
         return Sweep(torch.cat(chosen), torch.cat(best or nothing), torch.cat(means or nothing))
 
 
@@ -130,23 +129,22 @@ def dropped(block: Tensor, keep: float, generator: torch.Generator) -> Tensor:
 def induce_pairs(
     x: Tensor, z: Tensor, options: SelfLearningOptions, keep: float, generator: torch.Generator, memory: int
 ) -> tuple[Tensor, float]:
-    """Dictionary rows (k, 2) of mapped words x (n, d), z (m, d), and the objective: the mean best similarity.
+    """Return dictionary rows (k, 2) of mapped words x (n, d), z (m, d), and the objective: the mean best similarity.
 
     Scores are x.z - r(candidate)/2 with r the mean of the candidate's k nearest (CSLS; the other half does not change
     the best candidate). The objective is taken before CSLS and before dropout.
     """
     scores, k, union = Similarities(x, z, memory), options.neighbours, options.direction == "union"
-    forward = scores.sweep(False, k, None, 1.0, generator)
-    pairs, objective = [], forward.best.mean()
-    bias = None
+    forward = scores.sweep(Direction.FORWARD, k, None, 1.0, generator)
+    pairs, objective, bias = [], forward.best.mean(), None
     if union or k:
-        backward = scores.sweep(True, k, forward.means / -2 if k else None, keep, generator)
+        backward = scores.sweep(Direction.BACKWARD, k, forward.means / -2 if k else None, keep, generator)
         bias = backward.means / -2 if k else None
     if union:
         objective = (objective + backward.best.mean()) / 2
         pairs = [torch.stack([backward.chosen, torch.arange(len(z), device=z.device)], dim=1)]
     if bias is not None or keep < 1:
-        forward = scores.sweep(False, 0, bias, keep, generator)
+        forward = scores.sweep(Direction.FORWARD, 0, bias, keep, generator)
     pairs.append(torch.stack([torch.arange(len(x), device=x.device), forward.chosen], dim=1))
     return torch.cat(pairs), float(objective)
 
@@ -160,7 +158,7 @@ def self_learn(x: Tensor, z: Tensor, pairs: Tensor, options: SelfLearningOptions
             best = best if stage.words == words else -torch.inf
             words, waited = stage.words, 0
             for _ in range(min(stage.longest, options.max_iterations - iteration)):
-                w = rotation(x[pairs[:, 0]], z[pairs[:, 1]])
+                w = rotate_pairs(x, z, pairs)
                 pairs, objective = induce_pairs(x[:words] @ w, z[:words], options, stage.keep, generator, run.memory)
                 iteration += 1
                 run.record(iteration=iteration, words=words, keep=stage.keep, objective=objective)
@@ -175,7 +173,7 @@ def self_learn(x: Tensor, z: Tensor, pairs: Tensor, options: SelfLearningOptions
 
 
 def similarity_signatures(x: Tensor) -> Tensor:
-    """Sorted rows (n, n) of the square root of the similarity matrix of x (n, d), normalised.
+    """Return the sorted rows (n, n) of the square root of the similarity matrix of x (n, d), normalised.
 
     The square root of x x^T is U S U^T with U S V^T = SVD(x), that is (x V S^-1/2)(x V S^-1/2)^T.
     """
@@ -187,10 +185,11 @@ def similarity_signatures(x: Tensor) -> Tensor:
 
 
 def initial_pairs(x: Tensor, z: Tensor, words: int, options: SelfLearningOptions, run: Run) -> Tensor:
-    """Dictionary (2n, 2) from the shapes of the two spaces: words with like similarity distributions are paired."""
+    """Pair words whose similarities are distributed alike: a dictionary (2n, 2) from the shapes of the two spaces."""
     n = min(len(x), len(z), words)
     if n < LEAST_WORDS:
-        raise InputError(f"alignment without a seed needs {LEAST_WORDS} words in each language, got {n}; raise --limit")
+        problem = f"alignment without a seed needs {LEAST_WORDS} words in each language, got {n}"
+        raise InputError(problem, advice="raise {limit}")
     if n < words:
         run.progress.note(f"the first dictionary is read off {n} words instead of {words}: the vocabulary has no more")
     sides = similarity_signatures(x[:n]), similarity_signatures(z[:n])

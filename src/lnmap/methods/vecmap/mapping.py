@@ -46,14 +46,14 @@ class Whitening:
 
 
 def _spectrum(rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Squared singular values (d,), ascending, and right singular vectors (d, d) of rows (k, d), in float64."""
+    """Return squared singular values (d,), ascending, and right singular vectors (d, d) of rows (k, d), in float64."""
     rows = rows.double()
     squares, vectors = torch.linalg.eigh(rows.T @ rows)
     return squares.clamp_min(0), vectors
 
 
 def singular(rows: Tensor) -> bool:
-    """Whether rows (k, d) leave some direction without any spread, so that plain whitening does not exist."""
+    """Return whether rows (k, d) leave some direction without any spread, so that plain whitening does not exist."""
     if len(rows) < rows.shape[1]:
         return True
     squares = _spectrum(rows)[0]
@@ -61,7 +61,7 @@ def singular(rows: Tensor) -> bool:
 
 
 def choose_ridge(x: Tensor, z: Tensor, options: MultiStepOptions, run: Run) -> float:
-    """Ridge for whitening dictionary rows x (k, d_s) and z (k, d_t); says so when it is not the one asked for."""
+    """Return the ridge to whiten dictionary rows x (k, d_s), z (k, d_t) with; note one that was not asked for."""
     if not options.whiten or options.ridge > 0:
         return options.ridge
     pairs, dimensions = len(x), max(x.shape[1], z.shape[1])
@@ -80,8 +80,9 @@ def choose_ridge(x: Tensor, z: Tensor, options: MultiStepOptions, run: Run) -> f
 
 
 def multi_step(x: Tensor, z: Tensor, options: MultiStepOptions, ridge: float = 0.0) -> tuple[Tensor, Tensor]:
-    """Maps (d_s, c) and (d_t, c) into the common space, c = min(d_s, d_t), from dictionary rows x (k, d_s), z (k, d_t).
+    """Return the maps (d_s, c), (d_t, c) into the common space of dictionary rows x (k, d_s), z (k, d_t).
 
+    c = min(d_s, d_t).
     Whitening W_x, W_z; U S V^T = SVD(W_x x^T z W_z); source map W_x U S^a U^T W_x^-1 U, target map
     W_z V S^b V^T W_z^-1 V.
     """

@@ -54,8 +54,8 @@ export function showTranslate(place, model, { link }) {
     const side = model[asked(direction)];
     const examples = el("p", { class: "examples" });
     result.replaceChildren(el("section", { class: "welcome" },
-      el("p", { class: "lead" }, `Type one of ${number(side.words)} words above to see its translations, `,
-        "how certain they are, and its neighbours."), examples));
+      el("p", { class: "lead" }, "Type a word above to see its translations, how certain they are, and its neighbours. ",
+        `The vocabulary has ${number(side.words)} words.`), examples));
     get(model.id, "lexicon", { direction, sort: "surest", limit: 12 }).then((page) => {
       const words = page.entries.map((entry) => entry[asked(direction)]);
       examples.replaceChildren("For example ", ...words.slice(0, 6).map((text) => wordLink(text, direction)));
