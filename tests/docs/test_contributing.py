@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+import sys
 import textwrap
 from pathlib import Path
 
@@ -17,28 +19,29 @@ check_method = pytest.importorskip("lnmap.testing").check_method
 TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
-def example(name: str) -> dict[str, object]:
-    """Run the module that a step of the guide writes, and return its names."""
-    block = re.search(rf"Write `[^`]*{name}`.*?```python\n(.*?)```", TEXT, re.DOTALL).group(1)
-    names: dict[str, object] = {"__name__": f"lnmap.{name.removesuffix('.py')}"}
-    exec(compile(textwrap.dedent(block), name, "exec"), names)
-    return names
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """Import the module that a step of the guide writes."""
+
+    def find(name: str):
+        block = re.search(rf"Write `[^`]*/{name}.py`.*?```python\n(.*?)```", TEXT, re.DOTALL).group(1)
+        (tmp_path / f"{name}.py").write_text(textwrap.dedent(block), encoding="utf-8")
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        return importlib.import_module(name)
+
+    return find
 
 
-def test_example_of_a_method_keeps_the_contract(pair):
-    method = example("least_squares.py")["LeastSquares"]
+def test_example_of_a_method_keeps_the_contract(example, pair):
+    method = example("least_squares").LeastSquares
     check_method(method)
     model = lnmap.align(pair.source.head(2000), pair.target.head(2000), pair.train, method=method())
     assert model.translate("water", k=1)[0].words == ["eau"]
 
 
-@pytest.fixture
-def json_lines(monkeypatch):
-    reader = example("json_lines.py")["JsonLinesReader"]
-    monkeypatch.setattr(formats, "READERS", (reader, *formats.READERS))
-
-
-def test_example_of_a_reader_reads(json_lines, tmp_path):
+def test_example_of_a_reader_reads(example, monkeypatch, tmp_path):
+    monkeypatch.setattr(formats, "READERS", (example("json_lines").JsonLinesReader, *formats.READERS))
     rows = [{"word": "dog", "vector": [1, 2]}, {"word": "cat", "vector": [3, 4]}]
     lines = [json.dumps(rows[0]), '{"word": "bad"}', "not JSON", '{"word": "x", "vector": [1]}', json.dumps(rows[1])]
     path = tmp_path / "words.jsonl"
