@@ -14,8 +14,8 @@ import pytest
 
 import lnmap
 from lnmap.io import formats
+from lnmap.testing import check_method
 
-check_method = pytest.importorskip("lnmap.testing").check_method
 TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
