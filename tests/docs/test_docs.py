@@ -112,6 +112,14 @@ def test_every_method_has_its_section():
         assert " ".join(sections[name].split()) == wanted
 
 
+def test_architecture_names_every_room():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    for path in (ROOT / "src/lnmap").iterdir():
+        name = path.name if path.suffix == ".py" else f"{path.name}/"
+        if not name.startswith("_") and (path.is_dir() or path.suffix == ".py"):
+            assert f"`{name}`" in text, f"docs/architecture.md does not name {name}"
+
+
 def test_every_command_is_documented():
     text = (DOCS / "command-line.md").read_text(encoding="utf-8")
     for name in get_command(app).commands:
