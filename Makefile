@@ -1,4 +1,4 @@
-# `make demo` and `make test` need nothing but Python 3.11 to 3.13: each makes .venv when it is missing.
+# Every target needs nothing but Python 3.10 to 3.13: it makes .venv when that is missing.
 PYTHON ?= python3
 WORKERS ?= 2
 MINUTES ?= 60
@@ -7,9 +7,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 LOCK := pyproject.toml constraints.txt
 INSTALL := $(PIP) install --constraint constraints.txt
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/lnmap/version.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test soak chromium lint format bench docs clean
+.PHONY: help demo test unit soak chromium lint format bench docs build clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -17,10 +18,12 @@ help:  ## list the targets
 demo: $(VENV)/.stamp  ## align the bundled English-French pair, score it, translate ten words
 	@$(BIN)/lnmap demo
 
-test: lint chromium  ## everything that must pass: ruff, mypy, pytest
+test: lint unit  ## everything that must pass: ruff, mypy, pytest
+
+unit: $(VENV)/.stamp-dev chromium  ## pytest alone, WORKERS processes at a time
 	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
-soak: $(VENV)/.stamp-soak  ## an hour of kills, full disks, fuzz and load; the figures go to docs/reliability.md
+soak: $(VENV)/.stamp-soak  ## an hour of kills, full disks, fuzz and load; writes docs/reliability.md
 	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m tests.soak --minutes $(MINUTES) --out docs/reliability.md
 
 # The page is tested in a real browser; where none can be installed those tests are skipped and say so.
@@ -46,7 +49,14 @@ docs: $(VENV)/.stamp-dev  ## build the documentation into site/; broken links ar
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-bench: $(VENV)/.stamp-dev  ## say how to run the benchmarks
+build: $(BIN)/twine  ## build the wheel and the source archive into dist/ and check them; TAG=v1.2.3 must be the version
+	@test "$${TAG:-v$(VERSION)}" = "v$(VERSION)" || { echo "the tag is $$TAG, the version is $(VERSION)"; exit 1; }
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation
+	@$(BIN)/twine check --strict dist/*
+	@test -z "$$(find dist -name '*.whl' -size +15360k)" || { echo "the wheel is over 15 MB"; exit 1; }
+
+bench: $(VENV)/.stamp-dev  ## list the benchmarks
 	@echo "Each program in benchmarks/ prints one table; benchmarks/README.md holds what they printed:"
 	@for program in benchmarks/*.py; do echo "  $(BIN)/python $$program"; done
 
@@ -56,8 +66,8 @@ clean:  ## remove .venv and everything built
 
 # The build backend is installed first, so that it is pinned like everything else (no build isolation).
 $(BIN)/hatchling: $(LOCK)
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || \
-		{ echo "$(PYTHON) is not Python 3.11, 3.12 or 3.13; name one of them: make PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' || \
+		{ echo "$(PYTHON) is not Python 3.10, 3.11, 3.12 or 3.13; name one of them: make PYTHON=python3.11"; exit 1; }
 	@echo "installing into $(VENV) (a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(INSTALL) pip hatchling editables
@@ -70,6 +80,10 @@ $(VENV)/.stamp: $(BIN)/hatchling $(LOCK)
 $(VENV)/.stamp-dev: $(BIN)/hatchling $(LOCK)
 	@$(INSTALL) --no-build-isolation --editable '.[fast,gensim,serve]' --group dev
 	@touch $@ $(VENV)/.stamp
+
+$(BIN)/twine: $(BIN)/hatchling $(LOCK)
+	@$(INSTALL) --group release
+	@touch $@
 
 $(VENV)/.stamp-soak: $(VENV)/.stamp-dev
 	@$(INSTALL) --no-build-isolation --editable '.[fast,gensim,serve]' --group soak

@@ -43,7 +43,7 @@ def page() -> str:
 
 
 def entry(name: str) -> Iterator[str]:
-    """Give the parts of one class or function."""
+    """Yield the parts of the entry of one class or function."""
     thing = find(name)
     yield f"### {name}"
     yield f"```python\n{name.rpartition('.')[2]}{signature(thing)}\n```"
@@ -62,7 +62,7 @@ def find(name: str) -> object:
 
 
 def signature(thing: object) -> str:
-    """Give the signature, a parameter a line when it is long."""
+    """Return the signature, one parameter per line if it is long."""
     try:
         found = inspect.signature(thing)
     except (TypeError, ValueError):
@@ -77,7 +77,7 @@ def signature(thing: object) -> str:
 
 
 def plain(text: str) -> str:
-    """Take the quotes off annotations, and write defaults that are objects as dots."""
+    """Strip the quotes from annotations, and write defaults that are objects as dots."""
     return re.sub(r"<[^>]*>", "...", re.sub(r"(: |-> )'([^']*)'", r"\1\2", text))
 
 
@@ -99,7 +99,7 @@ def prose(thing: object) -> str:
 
 
 def members(cls: type) -> list[tuple[str, object]]:
-    """Give the public methods and properties that a class defines itself."""
+    """Return the public methods and properties that a class defines itself."""
     return [
         (key, value)
         for key, value in vars(cls).items()

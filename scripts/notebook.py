@@ -1,4 +1,4 @@
-"""Run the notebook of the documentation and keep what its cells print: python scripts/notebook.py [--check]."""
+"""Run the tutorial notebook and save what its cells print: python scripts/notebook.py [--check]."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def main() -> int:
 
 
 def run(notebook: dict) -> None:
-    """Execute the code cells from top to bottom in an empty folder, and put what they print under each."""
+    """Run the code cells from top to bottom in an empty folder, and store what each prints."""
     names: dict[str, object] = {"__name__": "__main__"}
     home = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:

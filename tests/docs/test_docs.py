@@ -1,4 +1,4 @@
-"""The documentation: links lead somewhere, every method and command has its place, the notebook runs."""
+"""The documentation: links lead somewhere, every method and command is described, the notebook runs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,15 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-LATER = {"data.md", "reproduce.md", "serve.md"}  # in the navigation, wherever they exist
 
 
 def prose(page: Path) -> str:
-    """Give a page without its blocks of code."""
+    """Return a page without its blocks of code."""
     return re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the anchors that the headings of a page get."""
+    """Return the anchors that the headings of a page get."""
     found = set()
     for title in re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE):
         plain = re.sub(r"[^\w\s-]", "", title.replace("`", "")).strip().lower()
@@ -50,7 +49,7 @@ def broken_links(page: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "page", [ROOT / "README.md", ROOT / "benchmarks/README.md", *PAGES], ids=lambda page: page.name
+    "page", [*ROOT.glob("*.md"), ROOT / "benchmarks/README.md", *PAGES], ids=lambda page: page.name
 )
 def test_links_lead_somewhere(page):
     assert broken_links(page) == []
@@ -82,11 +81,7 @@ def pages_of(nav: list) -> set[str]:
 
 def test_every_page_is_in_the_navigation():
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    named = pages_of(config["nav"])
-    here = {page.name for page in PAGES}
-    assert here <= named
-    assert named - here <= LATER
-    assert pages_of(script("docs_hooks").present(config["nav"], DOCS)) == here
+    assert pages_of(config["nav"]) == {page.name for page in PAGES}
     assert config["theme"]["font"] is False
 
 
@@ -101,6 +96,13 @@ def test_site_builds_without_warnings(tmp_path):
     assert fetched == [], "the pages must work without the net"
 
 
+def test_every_method_is_in_the_table_of_methods():
+    text = (DOCS / "choosing.md").read_text(encoding="utf-8")
+    for name, method in lnmap.METHODS.items():
+        row = f"| `{name}` | {method.title} | {method.supervision} | {method.citation} |"
+        assert row in text, f"docs/choosing.md needs the row {row}"
+
+
 def test_every_method_has_its_section():
     text = (DOCS / "methods.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^## (\S+)\n\n\*(.*?)\*", text, re.MULTILINE | re.DOTALL))
@@ -108,6 +110,14 @@ def test_every_method_has_its_section():
         wanted = f"{method.title}. {method.citation}."
         assert name in sections, f"docs/methods.md needs a section '## {name}' that begins with *{wanted}*"
         assert " ".join(sections[name].split()) == wanted
+
+
+def test_architecture_names_every_room():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    for path in (ROOT / "src/lnmap").iterdir():
+        name = path.name if path.suffix == ".py" else f"{path.name}/"
+        if not name.startswith("_") and (path.is_dir() or path.suffix == ".py"):
+            assert f"`{name}`" in text, f"docs/architecture.md does not name {name}"
 
 
 def test_every_command_is_documented():
@@ -125,7 +135,7 @@ def test_api_page_is_fresh():
 
 
 def test_notebook_runs_from_top_to_bottom():
-    """Every cell is run; what it prints is what stands in the notebook, but for the last digits of other machines."""
+    """Every cell prints what the notebook shows, but for digits, which may differ between machines."""
     notebook = json.loads((DOCS / "tutorial.ipynb").read_text(encoding="utf-8"))
     kept = [cell.get("outputs") for cell in notebook["cells"]]
     script("notebook").run(notebook)
