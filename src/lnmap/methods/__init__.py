@@ -1,6 +1,6 @@
 """Encode and map: every method behind one contract, and the registry that names them.
 
-To add a method of lnmap's own, write it in one file and name its class below. Another package registers one through
+To add a method to lnmap itself, write it in one file and add its class below. Another package registers one through
 the entry point group `lnmap.methods`; docs/plugins.md has an example.
 """
 
@@ -9,38 +9,26 @@ from __future__ import annotations
 from typing import Any
 
 from lnmap.errors import ModelError, OptionError
-from lnmap.methods.aae import Aae
-from lnmap.methods.auto import Auto
 from lnmap.methods.base import Alignment, Method
-from lnmap.methods.bliss import Bliss
-from lnmap.methods.contrastive import Contrastive
-from lnmap.methods.geomm import Geomm
-from lnmap.methods.lnmap import LNMap
-from lnmap.methods.muse import Muse
-from lnmap.methods.muse_unsup import MuseUnsup
-from lnmap.methods.procrustes import Procrustes
-from lnmap.methods.rcsls import Rcsls
 from lnmap.methods.registry import Registry
-from lnmap.methods.vecmap import Artetxe2017, Artetxe2018Aaai, Artetxe2018Acl, VecmapSemi, VecmapSup
 
+# One line per method: its module and its class.
 METHODS = Registry(
-    [
-        Auto,
-        LNMap,
-        Procrustes,
-        Muse,
-        Rcsls,
-        Artetxe2017,
-        Artetxe2018Aaai,
-        Geomm,
-        VecmapSup,
-        VecmapSemi,
-        Contrastive,
-        Bliss,
-        Artetxe2018Acl,
-        MuseUnsup,
-        Aae,
-    ]
+    "auto.Auto",
+    "lnmap.LNMap",
+    "procrustes.Procrustes",
+    "muse.Muse",
+    "rcsls.Rcsls",
+    "vecmap.Artetxe2017",
+    "vecmap.Artetxe2018Aaai",
+    "geomm.Geomm",
+    "vecmap.VecmapSup",
+    "vecmap.VecmapSemi",
+    "contrastive.Contrastive",
+    "bliss.Bliss",
+    "vecmap.Artetxe2018Acl",
+    "muse_unsup.MuseUnsup",
+    "aae.Aae",
 )
 DEFAULT_METHOD = "auto"
 

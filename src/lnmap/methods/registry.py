@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass, fields
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
 from string import digits, whitespace
@@ -31,8 +32,11 @@ class BrokenPlugin:
 class Registry(MutableMapping[str, type[Method]]):
     """Methods by name; other packages are imported once a name is asked for that is not lnmap's own."""
 
-    def __init__(self, own: Iterable[type[Method]]) -> None:
-        self._methods: dict[str, type[Method]] = {method.name: method for method in own}
+    def __init__(self, *own: str) -> None:
+        """Import lnmap's own methods, each named by its module in this package and its class."""
+        places = (name.rsplit(".", 1) for name in own)
+        methods = (getattr(import_module(f"{__package__}.{module}"), cls) for module, cls in places)
+        self._methods: dict[str, type[Method]] = {method.name: method for method in methods}
         self._broken: list[BrokenPlugin] | None = None
         self.packages: dict[str, str] = {}  # of each method that is not lnmap's own
 
