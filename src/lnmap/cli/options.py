@@ -70,14 +70,13 @@ def with_common_flags(command: Callable[..., Any]) -> Callable[..., Any]:
 
     def common(as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None: ...
 
-    own = inspect.signature(command, eval_str=True).parameters
-    added = [p for p in inspect.signature(common, eval_str=True).parameters.values() if p.name not in own]
+    own, added = (inspect.signature(one, eval_str=True).parameters for one in (command, common))
 
     @functools.wraps(command)
     def run(**given: Any) -> Any:
-        return command(**{name: value for name, value in given.items() if name in own})
+        return command(**{name: given[name] for name in own})
 
-    parameters = [*own.values(), *added]
+    parameters = [*own.values(), *added.values()]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run

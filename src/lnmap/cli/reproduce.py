@@ -1,4 +1,4 @@
-"""Commands that make tables: reproduce, report."""
+"""lnmap reproduce and report: run the systems of a table, and write its report."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from lnmap.cli import options
 from lnmap.cli.flags import as_flag
-from lnmap.cli.options import Debug, Device, Json, Quiet, check_folder, choose
 from lnmap.cli.terminal import console, count
 from lnmap.errors import OptionError
 
@@ -22,43 +20,36 @@ if TYPE_CHECKING:
 
 def reproduce(
     table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="table1 to table4, open, own, comparison, lnmap ..., or a YAML file.")
+        str, options.argument("TABLE", "table1 to table4, open, own, comparison, lnmap ..., or a YAML file.")
     ],
     pairs: Annotated[
-        str | None, typer.Option(metavar="en-fi,..", help="Only these pairs of languages, in both directions.")
+        str | None, options.value("en-fi,..", "Only these pairs of languages, in both directions.")
     ] = None,
-    systems: Annotated[str | None, typer.Option(metavar="NAME,..", help="Only these systems.")] = None,
+    systems: Annotated[str | None, options.value("NAME,..", "Only these systems.")] = None,
     seeds: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs per cell whose method draws random numbers. [3 in most]")
+        int | None, options.value("N", "Runs per cell whose method draws random numbers; 3 in most tables.")
     ] = None,
-    take: Annotated[str | None, typer.Option(metavar="RULE,..", help="Only these seed rules: 1k-unique ...")] = None,
-    one_way: Annotated[bool, typer.Option("--one-way", help="Only the direction as it is written.")] = False,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Results and report. [reproduce-TABLE]")] = None,
-    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs side by side. [as many as cores]")] = None,
-    engine: Annotated[str, typer.Option(metavar="local|ray", help="This machine, or a Ray cluster.")] = "local",
+    take: Annotated[str | None, options.value("RULE,..", "Only these seed rules: 1k-unique ...")] = None,
+    one_way: Annotated[bool, options.flag("--one-way", "Only the direction as it is written.")] = False,
+    out: Annotated[
+        Path | None, options.value("DIR", "Folder for results and report; reproduce-TABLE by default.")
+    ] = None,
+    jobs: Annotated[int | None, options.value("N", "Runs side by side; one per core by default.")] = None,
+    engine: Annotated[str, options.value("local|ray", "This machine, or a Ray cluster.")] = "local",
     address: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="The Ray cluster to join, or 'auto'. [one of this machine]")
+        str | None, options.value("HOST:PORT", "The Ray cluster to join, or 'auto'; by default one on this machine.")
     ] = None,
-    device: Device = "auto",
+    device: options.Device = "auto",
     data: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Vectors and dictionaries of your own, instead of those 'lnmap data' fetches."
-        ),
+        options.value("DIR", "Vectors and dictionaries of your own, instead of those 'lnmap data' fetches."),
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", help="With --data: words read per language. [200000]")
-    ] = None,
+    limit: Annotated[int | None, options.value("N", "With --data: words read per language; 200000 by default.")] = None,
     get: Annotated[
-        bool | None, typer.Option("--get/--no-get", help="Fetch missing data first. [only for open: 200 MB]")
+        bool | None, options.flag("--get/--no-get", "Fetch missing data first; by default only for open (200 MB).")
     ] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Run again what has failed.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List the runs, their data and their time; run none.")
-    ] = False,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    retry: Annotated[bool, options.flag("--retry", "Run again what has failed.")] = False,
+    dry_run: Annotated[bool, options.flag("--dry-run", "List the runs, their data and their time; run none.")] = False,
 ) -> int:
     """Run the systems of a table on its data, and write a report beside the paper's numbers.
 
@@ -73,7 +64,7 @@ def reproduce(
     from lnmap.experiments.report import write_report
     from lnmap.experiments.runner import ENGINES
 
-    choose("engine", engine, ENGINES)
+    options.choose("engine", engine, ENGINES)
     if data is None and limit is not None:
         raise OptionError("--limit goes with --data; the catalogue's benchmarks say how many words are read")
     own = None if data is None else OwnData(data, limit or LIMIT)
@@ -88,14 +79,14 @@ def reproduce(
     )
     folder = out or Path(f"reproduce-{trials[0].table}")
     if dry_run:
-        _show_plan(trials, own, folder, device, jobs, as_json)
+        _show_plan(trials, own, folder, device, jobs)
         return 0
-    check_folder(folder)
+    options.check_folder(folder)
     if own is None and (trials[0].dataset == "open" if get is None else get):
         _fetch(trials)
     outcome = run(trials, Settings(folder, jobs, engine, address, device, own, retry), _Log())
     written = write_report(folder, console)
-    if as_json:
+    if console.as_json:
         console.json({**written.to_dict(), "run": _outcome_dict(outcome)})
     else:
         _show_report(written)
@@ -106,10 +97,7 @@ def reproduce(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by 'lnmap reproduce'.")],
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    folder: Annotated[Path, options.argument("DIR", "Folder written by 'lnmap reproduce'.")],
 ) -> None:
     """Write the report of reproduced tables again, from the files of results alone.
 
@@ -121,7 +109,7 @@ def report(
     from lnmap.experiments.report import write_report
 
     written = write_report(folder, console)
-    if as_json:
+    if console.as_json:
         console.json(written.to_dict())
     else:
         _show_report(written)
@@ -161,13 +149,11 @@ def _outcome_dict(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _show_plan(
-    trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str, jobs: int | None, as_json: bool
-) -> None:
+def _show_plan(trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str, jobs: int | None) -> None:
     from lnmap.experiments.plan import preview
 
     found = preview(trials, own, folder, device, as_flag)
-    if as_json:
+    if console.as_json:
         console.json(vars(found))
         return
     heads = ("run", "system", "profile", "direction", "seed pairs", "seed", "data", "state", "CPU time")
