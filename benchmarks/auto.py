@@ -3,9 +3,9 @@
     python benchmarks/auto.py --data DIR --sizes 100-unique 1k-unique 5k-held --device cuda
     python benchmarks/auto.py --open FOLDER --pairs en-ja ja-en en-ru ru-en --device cuda
 
-DIR is that of runs.py; FOLDER is where `lnmap data get open` put its vectors and dictionaries. Scores are P@1 on pairs
-of the training file whose source words are not in the seed; the size `5k-held` takes a fifth of the file's source words
-out for that, and the unique pairs of the rest as seed. Finnish has its 40 000 words.
+DIR holds vectors/{en,fr,fi}.vec.gz and dictionaries/muse/PAIR.0-5000.txt; FOLDER is where `lnmap data get open` put its
+vectors and dictionaries. Scores are P@1 on training pairs whose source words are not in the seed. The size `5k-held`
+holds a fifth of the source words out, and takes the unique pairs of the rest as seed. All Finnish words are read.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ import time
 from pathlib import Path
 
 from lnmap.experiments import Results, Trial, make_plan
-from lnmap.experiments.records import MEASURE
 from lnmap.experiments.report import write_report
+from lnmap.experiments.trial import MEASURE
 
 WORDS = 1500
 

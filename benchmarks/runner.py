@@ -17,7 +17,7 @@ from pathlib import Path
 from lnmap.datasets import bundled_pair
 from lnmap.experiments import Settings, make_plan, run
 from lnmap.experiments.data import OwnData
-from lnmap.experiments.records import MEASURE
+from lnmap.experiments.trial import MEASURE
 from lnmap.io import save_store, write_lexicon
 from lnmap.progress import Silent
 

@@ -50,7 +50,7 @@ for front_door in ("experiments", "serve", "cli"):
 NOT_CORE = {"io", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]
-OPTIONAL += ["fastapi", "starlette", "uvicorn", "pydantic", "h11", "msgpack", "mmh3"]
+OPTIONAL += ["matplotlib", "fastapi", "starlette", "uvicorn", "pydantic", "h11", "msgpack", "mmh3"]
 
 UNSAFE_IMPORTS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 UNSAFE_CALLS = {"eval", "exec", "torch.load", "yaml.load", "os.system", "os.popen"}

@@ -20,11 +20,7 @@ from lnmap.errors import LexiconError, LnmapError, OptionError, as_argument
 ROOT = Path(lnmap.__file__).parent
 LIBRARY = [path for path in sorted(ROOT.rglob("*.py")) if ROOT / "cli" not in path.parents]
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-# Flags of other programs, which the library runs or quotes.
-OTHERS = {
-    "datasets/open_data/packages.py": "pip",
-    "methods/vecmap/presets.py": "the original VecMap",
-}
+PIP = "datasets/open_data/packages.py"  # runs pip, with flags
 OWN_ARGUMENTS = ("datasets/", "experiments/", "serve/")  # their functions have arguments that align does not
 ARGUMENTS = {
     *inspect.signature(lnmap.align).parameters,
@@ -40,14 +36,15 @@ def name_of(path: Path) -> str:
 
 
 def messages(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield (line, text) of every string that is no docstring, parts of f-strings included."""
-    docstrings = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and isinstance(node.body[0], ast.Expr)
-    }
+    """Yield (line, text) of every string, parts of f-strings included, but for docstrings and citations."""
+    others = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and isinstance(node.body[0], ast.Expr):
+            others.add(id(node.body[0].value))
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "citation":
+            others.add(id(node.value))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in others:
             yield node.lineno, node.value
 
 
@@ -69,10 +66,8 @@ def advice() -> Iterator[tuple[str, str, str]]:
                                 yield f"{name_of(path)}:{node.value.lineno}", name, value or ""
 
 
-@pytest.mark.parametrize("path", LIBRARY, ids=name_of)
+@pytest.mark.parametrize("path", [path for path in LIBRARY if name_of(path) != PIP], ids=name_of)
 def test_the_library_names_no_flag(path):
-    if name_of(path) in OTHERS:
-        return
     found = [(line, text) for line, text in messages(ast.parse(path.read_text(encoding="utf-8"))) if FLAG.search(text)]
     assert not found, "name the argument in `advice` instead: see lnmap.errors"
 
@@ -85,6 +80,20 @@ def test_advice_names_what_exists(where, name, value):
         return
     assert name in ARGUMENTS or where.startswith(OWN_ARGUMENTS)
     assert spelt.split()[0] in flags(get_command(app))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "cli").glob("*.py")), ids=name_of)
+def test_the_command_line_names_flags_that_exist(path):
+    texts = " ".join(text for _, text in messages(ast.parse(path.read_text(encoding="utf-8"))))
+    named = {flag for flag in FLAG.findall(texts) if not flag.endswith("-")}
+    assert named <= flags(get_command(app)) | {"--help"}
+
+
+def test_the_help_of_a_command_names_its_own_flags():
+    for command in get_command(app).commands.values():
+        for one in getattr(command, "commands", {"": command}).values():
+            shown = re.sub(r"Example.*|lnmap [a-z-]+ .*|'lnmap .*?'", "", one.help)
+            assert set(FLAG.findall(shown)) <= flags(one), one.name
 
 
 def test_one_error_two_spellings():

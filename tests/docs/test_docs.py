@@ -150,7 +150,8 @@ def test_notebook_runs_from_top_to_bottom():
 
 def test_figures_are_generated():
     drawing = script("figures")
-    text = drawing.plot([("a & b", [0, 100], [0, 50])], [(0, "0")], "x", "y", (0, 100), (0, 100))
-    assert text.count("<circle") == 2
+    board = drawing.Board("two points")
+    text = drawing.finish(board, board.axes(0, 0, 100, 100), {"a & b": [(0, 0), (100, 50)]})
+    assert text.count("a &amp; b") == 3, "a label, and a tooltip per point"
     used = {link for page in PAGES for link in LINK.findall(prose(page)) if link.startswith("images/")}
     assert used == {f"images/{path.name}" for path in (DOCS / "images").iterdir()}

@@ -13,12 +13,12 @@ from lnmap import METHODS
 from lnmap.cli.flags import as_flag
 from lnmap.errors import InputError, LnmapError, OptionError
 from lnmap.experiments import Trial, make_plan
-from lnmap.experiments.data import OwnData
+from lnmap.experiments.data import OwnData, Sources
 from lnmap.experiments.estimate import expected_seconds
-from lnmap.experiments.overview import duration, overview
-from lnmap.experiments.paper import load_table
-from lnmap.experiments.records import MEASURE
-from lnmap.experiments.store import key_of
+from lnmap.experiments.plan import duration, preview
+from lnmap.experiments.results import key_of
+from lnmap.experiments.tables import PAPER, TABLES, load_table
+from lnmap.experiments.trial import MEASURE
 
 CONTENT = {"source": "a", "target": "b", "train": "c", "test": "d"}
 TRIAL = Trial("table2", "lnmap", "LNMap", "en-es", "en-es", "1k-unique", "lnmap", "paper", {"reconstruction": 0.5})
@@ -28,7 +28,7 @@ def trained(trials):
     return [trial for trial in trials if trial.method != MEASURE]
 
 
-@pytest.mark.parametrize("table", ["table1", "table2", "table3", "table4"])
+@pytest.mark.parametrize("table", PAPER)
 def test_every_cell_of_the_paper_is_planned_once(table):
     paper, trials = load_table(table), trained(make_plan(table, seeds=1))
     wanted = {(c.take, c.system, c.direction, c.published, c.method, c.profile, str(c.options)) for c in paper.cells}
@@ -73,12 +73,15 @@ def test_take_leaves_systems_without_a_seed_alone():
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        ({"table": "table9"}, "choose from table1, table2, table3, table4, open, own"),
+        (
+            {"table": "table9"},
+            "choose from table1, table2, table3, table4, comparison, .*, open, own, times, or name a YAML file",
+        ),
         ({"table": "table1", "pairs": ["en-xx"]}, "it has en-ms, ms-en"),
         ({"table": "table1", "systems": ["magic"]}, "it has artetxe2018acl, muse-unsup"),
         ({"table": "table1", "takes": ["2k-unique"]}, "it has none, 1k-unique, 5k-unique, 5k-all"),
         ({"table": "open", "takes": ["many"]}, "unknown seed rule 'many'"),
-        ({"table": "open", "seeds": 0}, "give 1 or more"),
+        ({"table": "open", "seeds": 0}, "give seeds 1 or more"),
     ],
 )
 def test_bad_input_is_told_what_there_is(arguments, what):
@@ -88,7 +91,7 @@ def test_bad_input_is_told_what_there_is(arguments, what):
 
 def test_key_is_the_same_in_another_process():
     program = (
-        "from lnmap.experiments.store import key_of; from lnmap.experiments import Trial; import json, sys;"
+        "from lnmap.experiments.results import key_of; from lnmap.experiments import Trial; import json, sys;"
         "print(key_of(Trial(**json.loads(sys.argv[1])), json.loads(sys.argv[2]), 'cpu'))"
     )
     arguments = [json.dumps(TRIAL.to_dict()), json.dumps(dict(reversed(CONTENT.items())))]
@@ -103,6 +106,8 @@ def test_key_is_the_same_in_another_process():
         {"take": "5k-unique"},
         {"method": "lnmap", "profile": "release"},
         {"options": {"reconstruction": 0.25}},
+        {"score": "development"},
+        {"one_way": False},
         {"method": "muse", "profile": None, "options": {}},
     ],
 )
@@ -121,27 +126,28 @@ def test_tables_share_what_they_have_in_common():
     assert key_of(same, CONTENT, "cpu") == key_of(TRIAL, CONTENT, "cpu")
 
 
-def test_overview_needs_no_data(tmp_path, monkeypatch):
+def test_preview_needs_no_data(tmp_path, monkeypatch):
     monkeypatch.setenv("LNMAP_DATA", str(tmp_path / "nothing"))
     trials = make_plan("table1", pairs=["en-fi"], systems=["muse", "lnmap"], seeds=2)
-    found = overview(trials, None, tmp_path / "out")
+    found = preview(trials, None, tmp_path / "out")
     assert len(found.rows()) == len(trials)
-    assert {line.state for line in found.lines} == {"no data"}
-    assert {line.data for line in found.lines if line.trial.direction == "fi-en"} == {
+    assert {run["state"] for run in found.runs} == {"no data"}
+    assert {run["data"] for run in found.runs if run["direction"] == "fi-en"} == {
         "wiki.fi.vec, wiki.en.vec, fi-en.0-5000.txt, fi-en.5000-6500.txt"
     }
     assert "lnmap.datasets.get('muse', ['en-fi'])" in found.summary(None)
-    told = overview(trials, None, tmp_path / "out", spell=as_flag).summary(None)
+    told = preview(trials, None, tmp_path / "out", spell=as_flag).summary(None)
     assert "lnmap data get muse --pairs en-fi" in told
 
 
 def test_time_grows_with_the_vocabulary():
-    small, large = (Trial(table, "muse", "", "en-fi", "en-fi", "1k-unique", "muse") for table in ("open", "table1"))
+    one = Trial("t", "muse", "", "en-fi", "en-fi", "1k-unique", "muse")
+    small, large = (replace(one, dataset=name) for name in ("open", "muse"))
     assert expected_seconds(large) > 10 * expected_seconds(small) > 100
     assert [duration(s) for s in (None, 5, 300, 90_000)] == ["?", "5 s", "5 min", "25 h"]
 
 
-@pytest.mark.parametrize("table", ["table1", "table2", "table3", "table4"])
+@pytest.mark.parametrize("table", PAPER)
 def test_every_trial_of_the_paper_has_a_time(table):
     assert all(expected_seconds(trial) for trial in make_plan(table, seeds=1))
 
@@ -161,3 +167,71 @@ def test_own_data_are_found_by_their_names(tmp_path):
         own.files("fi-en")
     with pytest.raises(LnmapError, match="has no vectors of xx"):
         own.files("en-xx")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_can_be_planned(table):
+    trials = trained(make_plan(table, own_pairs=["en-fr", "fr-en"]))
+    assert {trial.table for trial in trials} == {table}
+    assert {trial.system for trial in trials} == set(load_table(table, ["en-fr"]).systems)
+
+
+def test_comparison_has_every_method_and_lnmap_as_released():
+    trials = trained(make_plan("comparison"))
+    assert {trial.method for trial in trials} == set(METHODS)
+    assert {t.profile for t in trials if t.method == "lnmap"} == {None, "release"}
+    assert {t.direction for t in trials} == {"en-fr", "fr-en", "en-fi", "fi-en"}
+    assert {t.seed for t in trials} == {0, 1, 2}
+    assert {t.seed for t in trained(make_plan("times"))} == {0}
+
+
+def test_words_of_a_language_are_limited(tmp_path):
+    for name in ("en.vec", "fi.vec", "en-fi.train.txt", "en-fi.test.txt"):
+        (tmp_path / name).write_text("")
+    trial = next(t for t in make_plan("lnmap") if t.direction == "en-fi")
+    assert Sources.of(trial, OwnData(tmp_path).files("en-fi")).limits == {"source": 200_000, "target": 22_000}
+    assert Sources.of(trial, OwnData(tmp_path, 500).files("en-fi")).limits == {"source": 500, "target": 500}
+    assert Sources.of(trial, OwnData(tmp_path, None).files("en-fi")).limits == {"source": None, "target": 22_000}
+
+
+def test_table_of_the_users_own(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "title: mine\ndirections: [en-fr]\ntakes: [300-unique]\nscore: development\none_way: false\nseeds: 2\n"
+        "systems: {a: {method: lnmap, options: {iterations: 2}}, b: {method: aae, profile: original}}\n"
+    )
+    trials = trained(make_plan(str(path)))
+    assert [(t.table, t.system, t.take, t.seed) for t in trials] == [
+        *(("mine", "a", "300-unique", seed) for seed in (0, 1)),
+        *(("mine", "b", "none", seed) for seed in (0, 1)),
+    ]
+    assert {(t.score, t.one_way, t.dataset) for t in trials} == {("development", False, None)}
+    assert trials[2].profile == "original"
+
+
+MINE = "title: t\ndirections: [en-fi]\ntakes: [1k-unique]\nwords: {fi: 5}\nsystems: {a: {method: muse}}\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("title", "score: everything\ntitle", "unknown score 'everything'; choose from test, development"),
+        ("fi: 5", "fi: many", "words must map languages to numbers above 0, got 'many'"),
+        ("1k-unique", "1", "a seed rule must be text, got 1"),
+        ("1k-unique", "many", "unknown seed rule 'many'"),
+        ("takes: [1k-unique]", "seeds: 1", "'takes' is missing"),
+        ("en-fi", "finnish", "unknown pair 'finnish'"),
+        ("en-fi", "en-fi, en-fi", "without repetitions"),
+        ("method: muse", "method: muse, profile: x", "method 'muse' has no profile 'x'"),
+        ("method: muse", "method: muse, options: {x: 1}", "unknown option 'x'"),
+        ("title", "one_way: maybe\ntitle", "one_way must be true or false, got 'maybe'"),
+        ("title", "colour: red\ntitle", "unknown colour"),
+    ],
+)
+def test_mistakes_in_an_own_table_are_named(tmp_path, old, new, what):
+    path = tmp_path / "mine.yaml"
+    path.write_text(MINE)
+    assert make_plan(str(path))
+    path.write_text(MINE.replace(old, new, 1))
+    with pytest.raises(InputError, match=what):
+        make_plan(str(path))

@@ -56,7 +56,7 @@ def cluster():
 
 
 class Watched(Silent):
-    """Tell when the first result is there."""
+    """Note when the first result is there."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class NodeKiller(threading.Thread):
 
 
 def at_work(pid: int) -> bool:
-    """Say whether a process is carrying a trial out: Ray names it after the call it is in."""
+    """Return whether a process is running a trial: Ray names it after the call it is in."""
     try:
         return b"RayWorker.perform" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

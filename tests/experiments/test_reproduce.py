@@ -13,15 +13,17 @@ from pathlib import Path
 
 import pytest
 
+import lnmap
 from lnmap.cli import main
 from lnmap.embeddings import Embeddings
 from lnmap.errors import OutputError, TrainingError
 from lnmap.experiments import Results, Settings, make_plan, run
 from lnmap.experiments.data import OwnData
-from lnmap.experiments.local import LocalCrew
-from lnmap.experiments.records import Order
-from lnmap.experiments.schedule import Conductor, Event
-from lnmap.experiments.task import Worker
+from lnmap.experiments.engines import Event, LocalEngine
+from lnmap.experiments.report import write_report
+from lnmap.experiments.runner import Schedule
+from lnmap.experiments.trial import Order
+from lnmap.experiments.worker import Worker, unused_pairs
 from lnmap.io import save_store, write_lexicon
 from lnmap.io.atomic import locked
 from lnmap.progress import Silent
@@ -30,14 +32,14 @@ WORDS = 1000
 
 
 class InProcess:
-    """A crew of one that works in this process; trials named in `deadly` cost it its life."""
+    """An engine of one worker in this process; a trial of the method `deadly` kills it."""
 
     size = 1
 
     def __init__(self, worker: Worker, deadly: str = "") -> None:
         self.worker, self.deadly, self.events, self.deaths = worker, deadly, [], 0
 
-    def hire(self):
+    def start(self):
         self.events.append(Event("one", "ready"))
         return "one"
 
@@ -52,7 +54,7 @@ class InProcess:
         events, self.events = self.events, []
         return events
 
-    def dismiss(self, worker):
+    def stop(self, worker):
         pass
 
     def close(self):
@@ -87,7 +89,7 @@ def finished(data, plan, tmp_path_factory):
 @pytest.fixture
 def here(monkeypatch):
     """Work in this process: starting one takes longer than these trials."""
-    monkeypatch.setattr("lnmap.experiments.runner.make_crew", lambda *_: InProcess(Worker()))
+    monkeypatch.setattr("lnmap.experiments.runner.make_engine", lambda *_: InProcess(Worker()))
 
 
 def state(out: Path) -> dict[str, tuple[int, bytes]]:
@@ -102,8 +104,6 @@ def test_every_trial_has_one_file(finished, plan):
 
 
 def test_numbers_are_those_of_align(finished, data):
-    import lnmap
-
     out, _ = finished
     model = lnmap.align(
         data / "en", data / "fr", data / "en-fr.train.txt", method="procrustes", take="200-unique", device="cpu"
@@ -163,6 +163,25 @@ def test_other_data_are_other_trials(finished, data, plan, tmp_path, here):
     (out / "results" / new.pop()).unlink()
 
 
+def test_development_pairs_are_those_outside_the_seed(data, tmp_path, here, pair):
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "title: t\ndirections: [en-fr]\ntakes: [200-unique]\nscore: development\nsystems: {p: {method: procrustes}}\n"
+    )
+    outcome = run(make_plan(str(path)), Settings(tmp_path / "out", own=OwnData(data), device="cpu"), Silent())
+    result = outcome.results[-1]
+    assert result["scores"]["test_pairs_seen_in_training"] == 0
+    train = lnmap.read_lexicon(data / "en-fr.train.txt")
+    seed = train.take("200-unique", lnmap.read(data / "en"), lnmap.read(data / "fr"))
+    unused = unused_pairs(train, seed)
+    assert not {source for source, _ in seed} & {source for source, _ in unused}
+    assert {source for source, _ in seed} | {source for source, _ in unused} == {source for source, _ in train}
+    assert result["scores"]["test_pairs"] == len(unused)
+    assert set(result["words"]["source"]) <= {source for source, _ in unused}
+    write_report(tmp_path / "out")
+    assert "not on the test dictionary" in (tmp_path / "out/report/report.md").read_text()
+
+
 class Failing(Worker):
     """A worker whose geomm never works out."""
 
@@ -174,8 +193,8 @@ class Failing(Worker):
 
 @pytest.mark.parametrize("cause", ["fails", "kills"])
 def test_failed_trial_is_a_result_and_the_rest_goes_on(data, plan, tmp_path, monkeypatch, cause):
-    crew = InProcess(Failing()) if cause == "fails" else InProcess(Worker(), "geomm")
-    monkeypatch.setattr("lnmap.experiments.runner.make_crew", lambda *_: crew)
+    engine = InProcess(Failing()) if cause == "fails" else InProcess(Worker(), "geomm")
+    monkeypatch.setattr("lnmap.experiments.runner.make_engine", lambda *_: engine)
     settings = Settings(tmp_path, own=OwnData(data), device="cpu")
     outcome = run(plan, settings, Silent())
     assert outcome.ran == len(plan)
@@ -189,38 +208,38 @@ def test_failed_trial_is_a_result_and_the_rest_goes_on(data, plan, tmp_path, mon
         assert run(plan, Settings(tmp_path, own=OwnData(data), device="cpu", retry=True), Silent()).ran == 2
     else:  # three workers died over each: that may be the machine's fault, so the next command tries again
         assert "3 workers were lost over it" in outcome.failed[0]["reason"]
-        assert crew.deaths == 12
+        assert engine.deaths == 12
         assert again.ran == 2
 
 
 def test_workers_that_cannot_start_end_the_run(plan):
     class Stillborn(InProcess):
-        def hire(self):
+        def start(self):
             self.events.append(Event("one", "lost", reason="exit code 1"))
             return "one"
 
-    order = Order("k", plan[0], {"source": "a", "target": "b"}, {}, None, "muse", "cpu", "")
-    conductor = Conductor(Stillborn(Worker()), [order], print, print, print)
+    order = Order("k", plan[0], {"source": "a", "target": "b"}, {}, {}, "muse", "cpu", "")
+    schedule = Schedule(Stillborn(Worker()), [order], print, print, print)
     with pytest.raises(TrainingError, match="cannot be started: exit code 1"):
-        conductor.run()
+        schedule.run()
 
 
 def test_dead_process_is_noticed():
-    crew = LocalCrew(1, 1)
+    engine = LocalEngine(1, 1)
     try:
-        worker = crew.hire()
-        assert [event.kind for event in wait_for(crew)] == ["ready"]
+        worker = engine.start()
+        assert [event.kind for event in wait_for(engine)] == ["ready"]
         os.kill(worker, signal.SIGKILL)
-        (event,) = wait_for(crew)
+        (event,) = wait_for(engine)
         assert (event.kind, event.reason[:7]) == ("lost", "SIGKILL")
     finally:
-        crew.close()
+        engine.close()
 
 
-def wait_for(crew: LocalCrew) -> list[Event]:
+def wait_for(engine: LocalEngine) -> list[Event]:
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        if events := crew.wait(1.0):
+        if events := engine.wait(1.0):
             return events
     raise AssertionError("nothing happened")
 
@@ -250,8 +269,8 @@ def test_killed_command_is_continued(data, tmp_path):
     assert (first.stat().st_mtime_ns, first.read_bytes()) == before
     (path,) = out.glob("results/*.lnmap.*.json")
     result = json.loads(path.read_text())
-    assert result["resumed"]
-    assert result["notes"][0].startswith("continuing the unfinished run")
+    assert result["resumed"] is True
+    assert "continuing the unfinished run" in result["notes"][0]
     assert not list((out / "work").iterdir())
 
 
@@ -276,7 +295,9 @@ def test_plan_is_kept_beside_the_results(finished, plan):
         (["own"], "name their folder with --data DIR"),
         (["table1", "--limit", "5"], "--limit goes with --data"),
         (["open", "--engine", "abacus"], "choose from local, ray"),
-        (["open", "--jobs", "0", "--no-get"], "is missing; fetch it with|--jobs 0"),
+        (["open", "--jobs", "0", "--no-get"], "is missing; fetch it with|give --jobs 1"),
+        (["comparison"], "'comparison' is made from data of yours; name their folder with --data DIR"),
+        (["nothing.yaml"], r"nothing\.yaml: not a readable YAML file"),
         (["table1", "--pairs", "en-fi"], "fetch it with: lnmap data get muse --pairs en-fi"),
         (["own", "--data", "nowhere"], "there is no data folder nowhere"),
     ],

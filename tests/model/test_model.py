@@ -114,6 +114,14 @@ def test_induce(model):
     assert {(e.source, e.target) for e in model.induce(direction="backward")} == {(e.target, e.source) for e in entries}
 
 
+def test_translations_are_shown_as_a_line(model):
+    known, unknown = model.translate(["w5", "w5000"], k=2)
+    assert repr(known) == f"Translation('w5': w5 {known.candidates[0].score:.2f}, {known.words[1]} " + (
+        f"{known.candidates[1].score:.2f})"
+    )
+    assert repr(unknown) == f"Translation('w5000': unknown, near {', '.join(unknown.spellings)})"
+
+
 def test_induce_tells_what_was_left_out(model):
     entries = model.induce()
     assert entries.left_out == {"least": 0, "min_confidence": 0, "limit": 0}

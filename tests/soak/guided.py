@@ -70,8 +70,8 @@ def _main() -> None:
 
     name, folder, *options = sys.argv[1:]
     with atheris.instrument_imports(include=["lnmap"]):
-        import lnmap.experiments.paper.reading
-        import lnmap.experiments.store
+        import lnmap.experiments.results
+        import lnmap.experiments.tables
         import lnmap.io
         import lnmap.model.folder
         import lnmap.serve.marks  # noqa: F401

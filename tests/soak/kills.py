@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.helpers import contents
-from tests.methods.test_contract import FAST
 from tests.soak.figures import Budget, Figures
 from tests.soak.lab import Lab, leftovers, model_bits
 from tests.soak.launcher import Ended
 from tests.soak.processes import await_end, group_members
+
+from lnmap.methods import METHODS
 
 
 class Command:
@@ -95,7 +96,7 @@ class Align(Command):
 
     def __init__(self, lab: Lab, method: str, **options: object) -> None:
         super().__init__(lab)
-        self.method, self.options = method, {**FAST[method], **options}
+        self.method, self.options = method, {**METHODS[method].quick, **options}
 
     def prepare(self, out: Path) -> None:
         shutil.copytree(self.lab.model, out)

@@ -72,7 +72,7 @@ def check_dictionary(path: Path) -> None:
 
 def check_table(path: Path) -> None:
     """Read a table of experiments."""
-    from lnmap.experiments.paper.reading import read_table
+    from lnmap.experiments.tables import read_table
 
     read_table(path)
 
@@ -95,8 +95,7 @@ def check_marks(path: Path) -> None:
 
 def check_result(path: Path) -> None:
     """Read a result and a plan of `reproduce`: a broken one is set aside or refused."""
-    from lnmap.experiments.records import Trial
-    from lnmap.experiments.store import Results
+    from lnmap.experiments import Results, Trial
 
     folder = path.parent / "reproduced"
     shutil.rmtree(folder, ignore_errors=True)
@@ -205,9 +204,21 @@ results:  # a comment
 """
 
 
+_PLANNED = """\
+title: a
+directions: [en-fi]
+takes: [1k-unique, 300-all]
+seeds: 2
+words: {fi: 22000}
+score: development
+one_way: false
+every_method: true
+systems: {l: {method: lnmap, options: {iterations: 3}}}
+"""
+
+
 def _results() -> list[bytes]:
-    from lnmap.experiments.records import Trial
-    from lnmap.experiments.store import Results
+    from lnmap.experiments import Results, Trial
 
     trial, key = Trial(**_TRIAL), "0" * 20
     with tempfile.TemporaryDirectory() as folder:
@@ -231,7 +242,7 @@ TARGETS: dict[str, Target] = {
     "word2vec binary": Target(lambda: [_files()["bin"]], check_vectors),
     "fastText binary": Target(lambda: [fasttext(), fasttext(bucket=0)], check_vectors),
     "dictionary": Target(lambda: [b"the le\ncat\tchat noir\t0.5\n# c\n", b"a b\r\n\r\nc d\r\n"], check_dictionary),
-    "table in YAML": Target(lambda: [_TABLE.encode()], check_table),
+    "table in YAML": Target(lambda: [_TABLE.encode(), _PLANNED.encode()], check_table),
     "model: alignment": Target(lambda: [next(small_model().glob("alignment-*")).read_bytes()], check_alignment),
     "model: manifest": Target(lambda: [(small_model() / "model.json").read_bytes()], check_manifest),
     "results of reproduce": Target(_results, check_result),

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from lnmap.cli.options import Debug, Json, ModelFolder, Quiet
+from lnmap.cli import options
 from lnmap.cli.terminal import console
 from lnmap.direction import Side
 
@@ -19,12 +17,7 @@ _ORIGIN = ["path", "seed", "format", "policy", "limit", "take", "read"]  # shown
 _ORIGIN += ["skipped", "duplicates", "zeros_patched", "warning"]
 
 
-def methods(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="One method, to see its options.")] = None,
-    as_json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
-) -> None:
+def methods(name: Annotated[str | None, options.argument("NAME", "One method, to see its options.")] = None) -> None:
     """List the systems that can align two languages, or the options of one.
 
     Example: lnmap methods lnmap
@@ -33,11 +26,11 @@ def methods(
 
     if name is not None:
         cls = find_method(name)
-        if as_json:
+        if console.as_json:
             console.json(_method_dict(cls))
         else:
             _show_method(cls)
-    elif as_json:
+    elif console.as_json:
         console.json([*map(_method_dict, METHODS.values()), *map(vars, METHODS.broken)])
     else:
         columns = ("name", "system", "learns from", "citation")
@@ -47,7 +40,7 @@ def methods(
         console.result(f"The default is {DEFAULT_METHOD}. 'lnmap methods NAME' lists the options of one.")
 
 
-def info(folder: ModelFolder) -> None:
+def info(folder: options.ModelFolder) -> None:
     """Show what a model was made from: data, method, options, seed, versions, and the training log.
 
     Example: lnmap info en-fr

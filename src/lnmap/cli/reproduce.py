@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lnmap.cli.flags import as_flag
 from lnmap.cli.options import Debug, Device, Json, Quiet, check_folder, choose
-from lnmap.cli.terminal import Console, console, count
+from lnmap.cli.terminal import console, count
 from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
@@ -18,34 +19,38 @@ if TYPE_CHECKING:
     from lnmap.experiments.report import Written
     from lnmap.experiments.runner import Outcome
 
-Data = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Vectors and dictionaries of your own, instead of those 'lnmap data' fetches."),
-]
-
 
 def reproduce(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="table1, table2, table3, table4, open or own.")],
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="table1 to table4, open, own, comparison, lnmap ..., or a YAML file.")
+    ],
     pairs: Annotated[
         str | None, typer.Option(metavar="en-fi,..", help="Only these pairs of languages, in both directions.")
     ] = None,
     systems: Annotated[str | None, typer.Option(metavar="NAME,..", help="Only these systems.")] = None,
-    seeds: Annotated[int, typer.Option(metavar="N", help="Runs of each cell whose method draws random numbers.")] = 3,
+    seeds: Annotated[
+        int | None, typer.Option(metavar="N", help="Runs per cell whose method draws random numbers. [3 in most]")
+    ] = None,
     take: Annotated[str | None, typer.Option(metavar="RULE,..", help="Only these seed rules: 1k-unique ...")] = None,
     one_way: Annotated[bool, typer.Option("--one-way", help="Only the direction as it is written.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Results and report. [reproduce-TABLE]")] = None,
-    jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs side by side. [as many as there are cores]")
-    ] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Runs side by side. [as many as cores]")] = None,
     engine: Annotated[str, typer.Option(metavar="local|ray", help="This machine, or a Ray cluster.")] = "local",
     address: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="The Ray cluster to join, or 'auto'. [one of this machine]")
     ] = None,
     device: Device = "auto",
-    data: Data = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", help="With --data: words read a language. [200000]")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Vectors and dictionaries of your own, instead of those 'lnmap data' fetches."
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="With --data: words read per language. [200000]")
+    ] = None,
     get: Annotated[
-        bool | None, typer.Option("--get/--no-get", help="Fetch data that are missing first. [only for open: 200 MB]")
+        bool | None, typer.Option("--get/--no-get", help="Fetch missing data first. [only for open: 200 MB]")
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what has failed.")] = False,
     dry_run: Annotated[
@@ -63,12 +68,15 @@ def reproduce(
     own has all systems on your data (--data). Finished runs are kept in DIR:
     repeating the command does what is left, after a crash or with more systems.
     """
-    from lnmap.experiments import make_plan
-    from lnmap.experiments.plan import OPEN
+    from lnmap.experiments import Settings, make_plan, run
+    from lnmap.experiments.data import LIMIT, OwnData
+    from lnmap.experiments.report import write_report
     from lnmap.experiments.runner import ENGINES
 
     choose("engine", engine, ENGINES)
-    own = _own_data(data, limit, table)
+    if data is None and limit is not None:
+        raise OptionError("--limit goes with --data; the catalogue's benchmarks say how many words are read")
+    own = None if data is None else OwnData(data, limit or LIMIT)
     trials = make_plan(
         table,
         pairs=_split(pairs),
@@ -78,14 +86,23 @@ def reproduce(
         one_way=one_way,
         own_pairs=own.pairs if own else (),
     )
-    folder = out or Path(f"reproduce-{table}")
+    folder = out or Path(f"reproduce-{trials[0].table}")
     if dry_run:
         _show_plan(trials, own, folder, device, jobs, as_json)
         return 0
     check_folder(folder)
-    if own is None and (table == OPEN if get is None else get):
+    if own is None and (trials[0].dataset == "open" if get is None else get):
         _fetch(trials)
-    return _run(trials, folder, own, as_json, jobs=jobs, engine=engine, address=address, device=device, retry=retry)
+    outcome = run(trials, Settings(folder, jobs, engine, address, device, own, retry), _Log())
+    written = write_report(folder, console)
+    if as_json:
+        console.json({**written.to_dict(), "run": _outcome_dict(outcome)})
+    else:
+        _show_report(written)
+        for result in outcome.failed:
+            console.result(f"failed: {_name(result)}: {result['reason']}")
+    console.say(_summary(outcome))
+    return 1 if outcome.broken else 0
 
 
 def report(
@@ -111,7 +128,6 @@ def report(
 
 
 def _show_report(written: Written) -> None:
-    """Print the tables, and say where the rest is."""
     from lnmap.experiments.report import legend, result_rows
 
     for table in written.tables:
@@ -121,27 +137,10 @@ def _show_report(written: Written) -> None:
     console.say(f"the whole report: {written.page}")
 
 
-def _run(trials: Sequence[Trial], folder: Path, own: OwnData | None, as_json: bool, **how: Any) -> int:
-    """Carry the plan out and report."""
-    from lnmap.experiments import Settings, run
-    from lnmap.experiments.report import write_report
-
-    outcome = run(trials, Settings(folder, own=own, **how), _Quieter(console))
-    written = write_report(folder, console)
-    if as_json:
-        console.json({**written.to_dict(), "run": _outcome_dict(outcome)})
-    else:
-        _show_report(written)
-        for result in outcome.failed:
-            console.result(f"failed: {_name(result['trial'])}: {result['reason']}")
-    console.say(_summary(outcome))
-    return 1 if outcome.broken else 0
-
-
-def _name(trial: Mapping[str, Any]) -> str:
+def _name(result: Mapping[str, Any]) -> str:
     from lnmap.experiments import Trial
 
-    return Trial(**trial).name
+    return Trial(**result["trial"]).name
 
 
 def _summary(outcome: Outcome) -> str:
@@ -155,7 +154,7 @@ def _outcome_dict(outcome: Outcome) -> dict[str, Any]:
     return {
         "ran": outcome.ran,
         "kept": len(outcome.results) - outcome.ran,
-        "failed": [{"run": _name(one["trial"]), "reason": one["reason"]} for one in outcome.failed],
+        "failed": [{"run": _name(result), "reason": result["reason"]} for result in outcome.failed],
         "wall_seconds": round(outcome.wall_seconds, 2),
         "busy_seconds": round(outcome.busy_seconds, 2),
         "workers": outcome.workers,
@@ -165,61 +164,33 @@ def _outcome_dict(outcome: Outcome) -> dict[str, Any]:
 def _show_plan(
     trials: Sequence[Trial], own: OwnData | None, folder: Path, device: str, jobs: int | None, as_json: bool
 ) -> None:
-    """List the runs, what they need and how long they may take."""
-    from lnmap.cli.flags import as_flag
-    from lnmap.experiments.overview import overview
+    from lnmap.experiments.plan import preview
 
-    found = overview(trials, own, folder, device, as_flag)
+    found = preview(trials, own, folder, device, as_flag)
     if as_json:
-        console.json(found.to_dict())
+        console.json(vars(found))
         return
-    columns = ("run", "system", "direction", "seed pairs", "seed", "data", "state", "CPU time")
-    console.table(columns, found.rows())
+    heads = ("run", "system", "profile", "direction", "seed pairs", "seed", "data", "state", "CPU time")
+    console.table(heads, found.rows())
     console.result(found.summary(jobs))
+    if found.missing and own is None and trials[0].dataset:
+        console.result("--get fetches them")
 
 
 def _fetch(trials: Sequence[Trial]) -> None:
     """Fetch what is not on this machine yet."""
     from lnmap import datasets
-    from lnmap.experiments.plan import benchmark_of
 
-    benchmark = benchmark_of(trials[0].table)
-    directions = list(dict.fromkeys(trial.direction for trial in trials))
+    benchmark, directions = trials[0].dataset, list(dict.fromkeys(trial.direction for trial in trials))
     if benchmark is not None and not all(datasets.is_here(benchmark, direction) for direction in directions):
         datasets.get(benchmark, directions, console)
-
-
-def _own_data(folder: Path | None, limit: int | None, table: str) -> OwnData | None:
-    from lnmap.experiments.data import LIMIT, OwnData
-    from lnmap.experiments.plan import OWN
-
-    if folder is None:
-        if limit is not None:
-            raise OptionError("--limit goes with --data; the catalogue's benchmarks say how many words are read")
-        if table == OWN:
-            raise OptionError("the table 'own' is made from data of yours; name their folder with --data DIR")
-        return None
-    return OwnData(folder, limit or LIMIT)
 
 
 def _split(text: str | None) -> list[str] | None:
     return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
 
 
-class _Quieter:
+class _Log:
     """Show what the runner reports: its notes are the lines of a log, not warnings."""
 
-    def __init__(self, console: Console) -> None:
-        self.console = console
-
-    def task(self, title: str, total: float | None) -> Any:
-        """Show the task."""
-        return self.console.task(title, total)
-
-    def log(self, row: Mapping[str, Any]) -> None:
-        """Show the row."""
-        self.console.log(row)
-
-    def note(self, message: str) -> None:
-        """Print the line as it is."""
-        self.console.say(message)
+    task, log, note = staticmethod(console.task), staticmethod(console.log), staticmethod(console.say)

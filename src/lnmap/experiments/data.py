@@ -1,22 +1,24 @@
-"""Data of a trial: where its files are, and the hashes that tell one content from another."""
+"""The data of a trial: where its files are, and hashes of their content."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lnmap import datasets
 from lnmap.datasets import PairFiles
 from lnmap.errors import InputError
+from lnmap.experiments.trial import ROLES, Trial
 from lnmap.io import is_store, read
 from lnmap.io.atomic import write_json
 from lnmap.progress import Progress
 
 LIMIT = 200_000  # words read of the user's own vectors: as many as the paper read
-_ROLES = ("source", "target", "train", "test")
 _DICTIONARY = re.compile(r"([A-Za-z]{2,8})-([A-Za-z]{2,8})\.(0-5000|train|5000-6500|test)\.(?:txt|tsv)")
 _VECTORS = re.compile(
     r"(?:wiki\.|cc\.)?([A-Za-z]{2,8})(?:\.\d+)?(?:\.emb)?\.(?:vec|txt|bin|npz)(?:\.(?:gz|bz2|xz|zip))?"
@@ -24,7 +26,7 @@ _VECTORS = re.compile(
 
 
 class OwnData:
-    """A folder of the user's own vectors and dictionaries, found by their names at any depth.
+    """A folder of vectors and dictionaries, found by their names at any depth.
 
     Vectors: `en.vec`, `wiki.en.vec`, `cc.en.300.vec`, also packed, or a store folder `en`. Dictionaries:
     `en-fi.train.txt` and `en-fi.test.txt`, or `en-fi.0-5000.txt` and `en-fi.5000-6500.txt`; each direction has its own.
@@ -57,12 +59,12 @@ class OwnData:
 
     @property
     def pairs(self) -> list[str]:
-        """List the directed pairs that everything is there for."""
+        """Return the directed pairs that have all their files."""
         named = dict.fromkeys(pair for pair, _ in self.dictionaries)
         return [pair for pair in named if self._missing(pair) is None]
 
     def files(self, pair: str) -> PairFiles:
-        """Give the files of a directed pair."""
+        """Return the files of a directed pair."""
         missing = self._missing(pair)
         if missing:
             raise InputError(f"{self.folder} has no {missing}; it has {', '.join(self.pairs)}")
@@ -80,17 +82,40 @@ class OwnData:
         return None
 
 
-def find_files(benchmark: str | None, direction: str, own: OwnData | None) -> PairFiles:
-    """Give the files of a direction, from the user's folder if there is one, else from the catalogue."""
+@dataclass(frozen=True)
+class Sources:
+    """The four files of a trial by role, and how to read them."""
+
+    paths: Mapping[str, Path]
+    limits: Mapping[str, int | None]  # of `source` and `target`
+    policy: str
+
+    @classmethod
+    def of(cls, trial: Trial, files: PairFiles) -> Sources:
+        """Apply the trial's own limits to the files of its direction."""
+        limits = {}
+        for role, language in zip(ROLES, trial.direction.split("-"), strict=False):
+            allowed = [limit for limit in (files.limit, trial.words.get(language)) if limit is not None]
+            limits[role] = min(allowed, default=None)
+        return cls(dict(zip(ROLES, files.paths, strict=True)), limits, files.policy)
+
+
+def sources_of(trial: Trial, own: OwnData | None) -> Sources:
+    """Find the files of a trial, in the user's folder if there is one, else in the trial's data set."""
     if own is not None:
-        return own.files(direction)
-    if benchmark is None:
-        raise InputError("the table 'own' is made from data of yours; name their folder with --data DIR")
-    return datasets.files(benchmark, direction)
+        return Sources.of(trial, own.files(trial.direction))
+    if trial.dataset is None:
+        raise needs_data(trial.table)
+    return Sources.of(trial, datasets.files(trial.dataset, trial.direction))
+
+
+def needs_data(table: str) -> InputError:
+    """Return the error about a table that has no data set of its own."""
+    return InputError(f"the table {table!r} is made from data of yours", advice="name their folder with {data:DIR}")
 
 
 class Fingerprints:
-    """Hashes of files as they are read, remembered in a file while the files stay as they are."""
+    """Hashes of files as they are read, kept in a file while the files stay as they are."""
 
     def __init__(self, memory: Path) -> None:
         self.memory = memory
@@ -100,38 +125,38 @@ class Fingerprints:
         except (OSError, ValueError, AttributeError):
             self.known = {}
 
-    def of(self, files: PairFiles, progress: Progress) -> dict[str, str]:
-        """Hash the four files of a pair; reading the vectors fills the cache that the workers map."""
-        for role in _ROLES:
-            place, path, state = self._look(files, role)
-            if place not in self.known or self.known[place].get("state") != state:
-                if role in ("source", "target"):
-                    digest = read(path, policy=files.policy, limit=files.limit, progress=progress).fingerprint
+    def of(self, sources: Sources, progress: Progress) -> dict[str, str]:
+        """Hash the four files of a trial; reading the vectors fills the cache that the workers map."""
+        for role, path in sources.paths.items():
+            place, state = _place(sources, role), _state(path)
+            if self.known.get(place, {}).get("state") != state:
+                if role in sources.limits:
+                    found = read(path, policy=sources.policy, limit=sources.limits[role], progress=progress)
+                    digest = found.fingerprint
                 else:
                     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
                 self.known[place] = {"state": state, "digest": digest}
                 write_json(self.memory, self.known)
-        return self.remembered(files) or {}
+        return self.remembered(sources) or {}
 
-    def remembered(self, files: PairFiles) -> dict[str, str] | None:
-        """Give the hashes if none has to be computed."""
+    def remembered(self, sources: Sources) -> dict[str, str] | None:
+        """Return the hashes if none has to be computed."""
         found = {}
-        for role in _ROLES:
-            place, _, state = self._look(files, role)
-            if place not in self.known or self.known[place].get("state") != state:
+        for role, path in sources.paths.items():
+            entry = self.known.get(_place(sources, role), {})
+            if entry.get("state") != _state(path):
                 return None
-            found[role] = str(self.known[place]["digest"])
+            found[role] = str(entry["digest"])
         return found
 
-    def _look(self, files: PairFiles, role: str) -> tuple[str, Path, list[Any]]:
-        """Name what is remembered of a file, and the state it is in."""
-        path: Path = getattr(files, role)
-        how = f" {files.limit} {files.policy}" if role in ("source", "target") else ""
-        return f"{path.absolute()}{how}", path, _state(path)
+
+def _place(sources: Sources, role: str) -> str:
+    how = f" {sources.limits[role]} {sources.policy}" if role in sources.limits else ""
+    return f"{sources.paths[role].absolute()}{how}"
 
 
 def _state(path: Path) -> list[Any]:
-    """Size and time of change of a file, or of the files of a folder."""
+    """Return size and time of change of a file, or of the files of a folder."""
     try:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]

@@ -1,38 +1,36 @@
-"""Run a plan: skip what is finished, carry the rest out, keep every result."""
+"""Run a plan: skip what is finished, give the rest to workers, keep every result."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from lnmap.datasets import PairFiles
-from lnmap.errors import LnmapError, OptionError
-from lnmap.experiments.data import Fingerprints, OwnData, find_files
+from lnmap.errors import OptionError, TrainingError
+from lnmap.experiments.data import Fingerprints, OwnData, sources_of
+from lnmap.experiments.engines import Engine, Event, LocalEngine, RayEngine
 from lnmap.experiments.estimate import expected_seconds
-from lnmap.experiments.plan import benchmark_of
-from lnmap.experiments.records import Order, Trial
-from lnmap.experiments.schedule import Conductor, Crew
-from lnmap.experiments.store import Results, key_of
-from lnmap.experiments.task import DONE, FAILED
+from lnmap.experiments.results import DONE, FAILED, Results, failed, key_of
+from lnmap.experiments.trial import Order, Trial
 from lnmap.io.atomic import locked
 from lnmap.model.device import pick_device
 from lnmap.progress import Progress, Task
 
 ENGINES = ("local", "ray")
-_ROLES = ("source", "target", "train", "test")
+ATTEMPTS = 3  # workers that may be lost over one trial
+_TICK_S = 1.0
 _WORKER_BYTES = 2 << 30  # what a worker with two large vocabularies may take
 _ALMOST = 0.95  # share of its expected time that a running trial is shown to have done at most
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a plan is carried out.
+    """How to run a plan.
 
     :param jobs: workers; as many as there are processors and memory for by default.
     :param address: the Ray cluster to join; one of this machine alone by default.
@@ -61,128 +59,103 @@ class Outcome:
 
     @property
     def failed(self) -> list[dict[str, Any]]:
-        """List the trials that gave no number."""
+        """Return the trials that gave no number."""
         return [result for result in self.results if result["status"] == FAILED]
 
     @property
     def broken(self) -> list[dict[str, Any]]:
-        """List the failures that are no finding about a system: repeating the command tries them again."""
+        """Return the failures that say nothing about a system: repeating the command tries them again."""
         return [result for result in self.failed if not result["final"]]
 
 
-@dataclass
-class Prepared:
-    """A plan whose data are known: what is finished, and what is to do."""
+def run(trials: Sequence[Trial], settings: Settings, progress: Progress) -> Outcome:
+    """Run a plan. Every result is kept as soon as it is there; repeating the call does what is left."""
+    if settings.engine not in ENGINES:
+        raise OptionError(f"unknown engine {settings.engine!r}; choose from {', '.join(ENGINES)}")
+    if settings.jobs is not None and settings.jobs < 1:
+        raise OptionError(f"jobs={settings.jobs} leaves nobody to work", advice="give {jobs} 1 or more")
+    results = Results(settings.out)
+    with locked(settings.out):
+        outcome = Outcome()
+        orders = _prepare(trials, settings, results, outcome, progress)
+        for note in results.notes:
+            progress.note(note)
+        if orders:
+            _run_orders(orders, settings, results, outcome, progress)
+    return outcome
 
-    results: list[dict[str, Any]]
-    orders: list[Order]
 
-
-def prepare(trials: Sequence[Trial], settings: Settings, results: Results, progress: Progress) -> Prepared:
-    """Find the data of every trial and sort the finished ones out."""
-    files = files_of(trials, settings.own)
+def _prepare(
+    trials: Sequence[Trial], settings: Settings, results: Results, outcome: Outcome, progress: Progress
+) -> list[Order]:
+    """Find the data of every trial, add finished ones to the outcome, and return orders for the others."""
+    sources = {trial.direction: sources_of(trial, settings.own) for trial in trials}
     device = pick_device(settings.device).type
     prints = Fingerprints(settings.out / "data.json")
-    with progress.task("reading the vectors", len(files)) as task:
-        contents = {}
-        for direction, found in files.items():
+    contents = {}
+    with progress.task("reading the vectors", len(sources)) as task:
+        for direction, found in sources.items():
             contents[direction] = prints.of(found, progress)
             task.advance()
     keyed = [(trial, key_of(trial, contents[trial.direction], device)) for trial in trials]
     results.remember(keyed)
-    found_results, orders, seen = [], [], set()
+    orders: dict[str, Order] = {}
     for trial, key in keyed:
         result = results.read(trial, key)
         if result is not None and (result["status"] == DONE or (result["final"] and not settings.retry)):
-            found_results.append({**result, "trial": trial.to_dict()})
-        elif key not in seen:
-            seen.add(key)
-            orders.append(_order(trial, key, files[trial.direction], contents[trial.direction], device, results))
-    return Prepared(found_results, orders)
+            outcome.results.append({**result, "trial": trial.to_dict()})
+        elif key not in orders:
+            where = sources[trial.direction]
+            orders[key] = Order(
+                key=key,
+                trial=trial,
+                files={role: str(path.absolute()) for role, path in where.paths.items()},
+                content=contents[trial.direction],
+                limits=where.limits,
+                policy=where.policy,
+                device=device,
+                work=str(results.work(key).absolute()),
+                expected_s=expected_seconds(trial, device) or 60.0,
+            )
+    return list(orders.values())
 
 
-def files_of(trials: Iterable[Trial], own: OwnData | None) -> dict[str, PairFiles]:
-    """Give the files of every direction; the first that is missing is an error that says how to get it."""
-    tables = {trial.direction: trial.table for trial in trials}
-    benchmarks = {table: None if own is not None else benchmark_of(table) for table in set(tables.values())}
-    return {direction: find_files(benchmarks[table], direction, own) for direction, table in tables.items()}
-
-
-def _order(trial: Trial, key: str, files: PairFiles, content: dict[str, str], device: str, results: Results) -> Order:
-    return Order(
-        key=key,
-        trial=trial,
-        files={role: str(Path(getattr(files, role)).absolute()) for role in _ROLES},
-        content=content,
-        limit=files.limit,
-        policy=files.policy,
-        device=device,
-        work=str(results.work(key).absolute()),
-        expected_s=expected_seconds(trial, device) or 60.0,
-    )
-
-
-def run(trials: Sequence[Trial], settings: Settings, progress: Progress) -> Outcome:
-    """Carry a plan out. Every result is kept as soon as it is there; repeating the call does what is left."""
-    if settings.engine not in ENGINES:
-        raise OptionError(f"unknown engine {settings.engine!r}; choose from {', '.join(ENGINES)}")
-    if settings.jobs is not None and settings.jobs < 1:
-        raise OptionError(f"--jobs {settings.jobs} leaves nobody to work; give 1 or more")
-    results = Results(settings.out)
-    with locked(settings.out):
-        prepared = prepare(trials, settings, results, progress)
-        for note in results.notes:
-            progress.note(note)
-        outcome = Outcome(list(prepared.results))
-        if prepared.orders:
-            _carry_out(prepared, settings, results, outcome, progress)
-    return outcome
-
-
-def _carry_out(prepared: Prepared, settings: Settings, results: Results, outcome: Outcome, progress: Progress) -> None:
-    orders, started = prepared.orders, time.perf_counter()
-    crew = make_crew(settings, len(orders), orders[0].device)
-    outcome.workers = min(crew.size, len(orders))
-    done_before = len(prepared.results)
-    title = f"{len(orders)} trials" + (f" ({done_before} are done)" if done_before else "")
+def _run_orders(
+    orders: Sequence[Order], settings: Settings, results: Results, outcome: Outcome, progress: Progress
+) -> None:
+    started, kept = time.perf_counter(), len(outcome.results)
+    engine = make_engine(settings, len(orders), orders[0].device)
+    outcome.workers = min(engine.size, len(orders))
+    title = f"{len(orders)} trials" + (f" ({kept} are done)" if kept else "")
     with progress.task(title, sum(order.expected_s for order in orders)) as task:
         clock = _Clock(task)
 
         def keep(order: Order, result: dict[str, Any]) -> None:
-            kept = results.write(order.trial, order.key, result)
-            outcome.results.append(kept)
+            written = results.write(order.trial, order.key, result)
+            outcome.results.append(written)
             outcome.ran += 1
             outcome.busy_seconds += result.get("seconds", 0.0)
-            clock.finish(order)
-            progress.note(f"{outcome.ran} of {len(orders)}: {order.trial.name}: {describe(kept)}")
+            clock.show(order, order.expected_s)
+            progress.note(f"{outcome.ran} of {len(orders)}: {order.trial.name}: {describe(written)}")
 
-        Conductor(crew, orders, keep, clock.tick, progress.note).run()
+        Schedule(engine, orders, keep, clock.tick, progress.note).run()
     outcome.wall_seconds = time.perf_counter() - started
 
 
-def make_crew(settings: Settings, trials: int, device: str) -> Crew:
+def make_engine(settings: Settings, trials: int, device: str) -> Engine:
     """Start the engine that was asked for."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     gpus = torch.cuda.device_count() if device == "cuda" else 0
+    share = 1.0 if device == "cuda" else 0.0
     if settings.engine == "ray" and settings.address is not None:
-        return _ray_crew(settings.address, settings.jobs, 1, device)
+        return RayEngine(settings.address, settings.jobs, 1, share)
     jobs = min(settings.jobs or gpus or _jobs(cores), trials)
     threads = max(1, min(torch.get_num_threads(), cores // jobs))  # torch knows what OMP_NUM_THREADS allows
-    if settings.engine == "ray":
-        return _ray_crew(None, jobs, threads, device)
-    from lnmap.experiments.local import LocalCrew
-
-    return LocalCrew(jobs, threads, gpus)
-
-
-def _ray_crew(address: str | None, jobs: int | None, threads: int, device: str) -> Crew:
-    from lnmap.experiments.cluster import RayCrew
-
-    return RayCrew(address, jobs, threads, gpus=1.0 if device == "cuda" else 0.0)
+    return RayEngine(None, jobs, threads, share) if settings.engine == "ray" else LocalEngine(jobs, threads, gpus)
 
 
 def _jobs(cores: int) -> int:
-    """One worker a processor, if memory allows: two small trials side by side beat one that shares its steps."""
+    """Return one worker per core, if memory allows: two trials side by side beat one with two threads."""
     try:
         memory = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
@@ -191,7 +164,7 @@ def _jobs(cores: int) -> int:
 
 
 def describe(result: dict[str, Any]) -> str:
-    """Tell in a few words what a trial gave."""
+    """Return a few words about what a trial gave."""
     seconds = f" ({result.get('seconds', 0):.1f} s)"
     if result["status"] == FAILED:
         return f"failed: {result['reason']}"
@@ -200,8 +173,78 @@ def describe(result: dict[str, Any]) -> str:
     return f"P@1 {result['scores']['p@1']:.1f}{' (continued)' if result['resumed'] else ''}{seconds}"
 
 
+class Schedule:
+    """Keeps workers busy until every trial has a result.
+
+    A worker gets trials on the vectors it holds as long as there are any; the trial of a lost worker goes to another.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        orders: Iterable[Order],
+        done: Callable[[Order, dict[str, Any]], None],
+        tick: Callable[[Iterable[Order]], None],
+        note: Callable[[str], None],
+    ) -> None:
+        self.engine, self.done, self.tick, self.note = engine, done, tick, note
+        self.waiting = list(orders)
+        self.busy: dict[Hashable, Order] = {}
+        self.held: dict[Hashable, Hashable] = {}  # the vectors that each worker has read
+        self.losses: dict[str, int] = {}  # workers lost over each trial
+        self.unborn = 0
+
+    def run(self) -> None:
+        """Run everything; workers are ended even when this is interrupted."""
+        try:
+            for _ in range(min(self.engine.size, len(self.waiting))):
+                self.engine.start()
+            while self.waiting or self.busy:
+                for event in self.engine.wait(_TICK_S):
+                    self._lose(event) if event.kind == "lost" else self._feed(event)
+                self.tick(self.busy.values())
+        finally:
+            self.engine.close()
+
+    def _feed(self, event: Event) -> None:
+        """Take a worker's result and give it another trial: on the vectors it holds, or on those fewest others do."""
+        worker, finished = event.worker, self.busy.pop(event.worker, None)
+        if finished is not None and event.result is not None:
+            self.done(finished, event.result)
+        mine = self.held.pop(worker, None)
+        if not self.waiting:
+            self.engine.stop(worker)
+            return
+        others = list(self.held.values())
+        order = min(self.waiting, key=lambda one: (one.vectors != mine, others.count(one.vectors)))
+        self.waiting.remove(order)
+        self.busy[worker], self.held[worker] = order, order.vectors
+        self.engine.give(worker, order)
+
+    def _lose(self, event: Event) -> None:
+        """Put the trial of a lost worker back, and start another worker."""
+        self.held.pop(event.worker, None)
+        order = self.busy.pop(event.worker, None)
+        if order is None:
+            self.unborn += 1
+            if self.unborn > ATTEMPTS * self.engine.size:
+                raise TrainingError(f"the workers cannot be started: {event.reason}")
+            self.note(f"a worker was lost before it had a run ({event.reason})")
+        else:
+            self.losses[order.key] = self.losses.get(order.key, 0) + 1
+            if self.losses[order.key] < ATTEMPTS:
+                self.note(f"{order.trial.name}: its worker was lost ({event.reason}); another one takes over")
+                self.waiting.insert(0, order)
+            else:
+                reason = f"{ATTEMPTS} workers were lost over it, the last because: {event.reason}"
+                result = failed(reason, "WorkerLost", final=False)
+                self.done(order, {"trial": order.trial.to_dict(), **result, "data": dict(order.content)})
+        if self.waiting:
+            self.engine.start()
+
+
 class _Clock:
-    """Moves the bar on with time, as far as the trials under way are expected to have come."""
+    """Moves the bar with time, as far as the trials under way are expected to have come."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -209,26 +252,12 @@ class _Clock:
         self.shown: dict[str, float] = {}
 
     def tick(self, busy: Iterable[Order]) -> None:
-        """Show how far the trials under way may be."""
         now = time.monotonic()
         for order in busy:
             since = now - self.started.setdefault(order.key, now)
-            self._show(order, min(since, _ALMOST * order.expected_s))
+            self.show(order, min(since, _ALMOST * order.expected_s))
 
-    def finish(self, order: Order) -> None:
-        """Show all of a trial."""
-        self._show(order, order.expected_s)
-
-    def _show(self, order: Order, seconds: float) -> None:
-        more = seconds - self.shown.get(order.key, 0.0)
-        self.shown[order.key] = max(seconds, self.shown.get(order.key, 0.0))
-        self.task.advance(max(more, 0.0))
-
-
-def missing_data(trials: Sequence[Trial], own: OwnData | None) -> str | None:
-    """Say what is missing, or None when everything is there."""
-    try:
-        files_of(trials, own)
-    except LnmapError as error:
-        return str(error)
-    return None
+    def show(self, order: Order, seconds: float) -> None:
+        before = self.shown.get(order.key, 0.0)
+        self.shown[order.key] = max(seconds, before)
+        self.task.advance(self.shown[order.key] - before)

@@ -23,7 +23,12 @@ State = tuple[dict[str, Any], dict[str, Tensor]]  # what JSON holds, what safete
 
 
 class Checkpoint:
-    """Where a long run leaves its state; this one keeps nothing."""
+    """Where a long run leaves its state; this one keeps nothing.
+
+    `resumed` says that an interrupted run is being continued.
+    """
+
+    resumed: bool = False
 
     def load(self) -> State | None:
         """Return the last state saved by the same run, if any."""

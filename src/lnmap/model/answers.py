@@ -53,6 +53,11 @@ class Translation:
     withheld: tuple[Candidate, ...] = ()
     subwords: bool = False
 
+    def __repr__(self) -> str:
+        answers = ", ".join(f"{candidate.word} {candidate.score:.2f}" for candidate in self.candidates)
+        others = f"{len(self.withheld)} withheld" if self.withheld else f"unknown, near {', '.join(self.spellings)}"
+        return f"Translation({self.query!r}: {answers or others})"
+
     @property
     def known(self) -> bool:
         """Whether the word could be looked up: in the vocabulary, or by its subwords."""

@@ -185,6 +185,7 @@ def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) ->
             progress.note(f"the unfinished run in {out} belongs to other data or options; starting over")
         checkpoint.clear()
     elif owner:
+        checkpoint.resumed = True
         progress.note(f"continuing the unfinished run in {out}")
     return checkpoint
 
@@ -215,6 +216,7 @@ def _info(
         "options": asdict(method.options),
         "seed": run.seed,
         "one_way": run.one_way,
+        "resumed": run.checkpoint.resumed,
         "device": str(run.device),
         "seconds": round(seconds, 2),
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

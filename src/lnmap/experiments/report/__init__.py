@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lnmap.errors import MissingExtraError
 from lnmap.experiments.report.collect import TableReport, collect
-from lnmap.experiments.report.figure import Figure
-from lnmap.experiments.report.figures import figures
 from lnmap.experiments.report.formats import csv_text, legend, markdown, result_rows
 from lnmap.experiments.report.latex import latex
 from lnmap.experiments.report.page import html_page
-from lnmap.experiments.report.svg import theme
-from lnmap.experiments.store import Results
+from lnmap.experiments.results import Results
 from lnmap.io.atomic import atomic_file
 from lnmap.progress import Progress, Silent
 
@@ -31,11 +29,11 @@ class Written:
 
     @property
     def page(self) -> Path:
-        """The page to open."""
+        """Return the page to open."""
         return self.folder / "index.html"
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the cells under stable names."""
+        """Return the cells under stable names."""
         return {"report": str(self.page), "tables": {table.name: _cells(table) for table in self.tables}}
 
 
@@ -44,24 +42,25 @@ def write_report(folder: str | Path, progress: Progress | None = None) -> Writte
     progress, results = progress or Silent(), Results(Path(folder))
     with progress.task("writing the report", None) as task:
         tables = collect(results)
+        task.advance()
+        drawn: dict[str, list[Any]] = {table.name: [] for table in tables}
+        try:
+            from lnmap.experiments.report.figures import figures
+
+            drawn = {table.name: figures(table) for table in tables}
+        except ImportError:
+            results.notes.append(str(MissingExtraError("matplotlib", "report", "drawing the figures of the report")))
         for note in results.notes:
             progress.note(note)
-        task.advance()
-        drawn = {table.name: figures(table) for table in tables}
-        task.advance()
         place = Path(folder) / "report"
         _write(place / "index.html", html_page(tables, drawn, time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())))
         _write(place / "report.md", markdown(tables, drawn))
         _write(place / "runs.csv", csv_text(tables))
         for table in tables:
             _write(place / f"{table.name}.tex", latex(table))
-            for figure in drawn[table.name]:
-                _write(place / _file(table, figure), figure.drawing.render(theme()))
+            for picture in drawn[table.name]:
+                _write(place / f"{table.name}-{picture.name}.svg", picture.svg)
     return Written(place, tables)
-
-
-def _file(table: TableReport, figure: Figure) -> str:
-    return f"{table.name}-{figure.name}.svg"
 
 
 def _write(path: Path, text: str) -> None:
@@ -72,9 +71,10 @@ def _write(path: Path, text: str) -> None:
 def _cells(table: TableReport) -> list[dict[str, Any]]:
     return [
         {
-            "take": cell.take,
-            "system": cell.system,
-            "direction": cell.direction,
+            "take": cell.trial.take,
+            "system": cell.trial.system,
+            "profile": cell.trial.profile,
+            "direction": cell.trial.direction,
             "p@1": None if cell.mean is None else round(cell.mean, 2),
             "spread": None if cell.spread is None else round(cell.spread, 2),
             "runs": len(cell.done),

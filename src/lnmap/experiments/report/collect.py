@@ -1,20 +1,19 @@
-"""Collect: the cells of each table out of the files of results, with what is said about them."""
+"""Collect the cells of each table from the files of results, and compare them."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from lnmap.errors import OptionError
 from lnmap.evaluate import Comparison, Evaluation, WordResult, compare
-from lnmap.experiments.paper import load_table
-from lnmap.experiments.plan import OPEN, PAPER
-from lnmap.experiments.records import MEASURE, Trial
 from lnmap.experiments.report.mistakes import Mistakes, sort_mistakes
-from lnmap.experiments.store import Results
-from lnmap.experiments.task import DONE, FAILED
+from lnmap.experiments.results import DONE, FAILED, Results
+from lnmap.experiments.tables import load_table
+from lnmap.experiments.trial import MEASURE, NO_SEED, Trial
 
 REFERENCE = "lnmap"  # the system that others are compared with, where it is there
 LEVEL = 0.05
@@ -25,55 +24,86 @@ Key = tuple[str, str, str]  # seed rule, system, direction
 class Cell:
     """One place of a table: our runs of it, and the paper's number."""
 
-    take: str
-    system: str
-    direction: str
-    pair: str
-    published: float | None
+    trial: Trial
     asked: int = 0
     done: list[dict[str, Any]] = field(default_factory=list)
     failed: list[dict[str, Any]] = field(default_factory=list)
     against: Comparison | None = None
 
     @property
+    def published(self) -> float | None:
+        """Return the paper's number."""
+        return self.trial.published
+
+    @property
     def scores(self) -> list[float]:
-        """P@1 of each run."""
+        """Return P@1 of each run."""
         return [result["scores"]["p@1"] for result in self.done]
 
     @property
     def mean(self) -> float | None:
-        """Mean P@1 over the seeds; None while there is no number."""
+        """Return the mean P@1 over the seeds; None while there is no number."""
         return statistics.mean(self.scores) if self.done else None
 
     @property
     def spread(self) -> float | None:
-        """Standard deviation over the seeds; None for fewer than two."""
+        """Return the standard deviation over the seeds; None for fewer than two."""
         return statistics.stdev(self.scores) if len(self.done) > 1 else None
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's, of the numbers as they are shown."""
+        """Return ours less the paper's, of the numbers as they are shown."""
         if self.mean is None or self.published is None:
             return None
         return round(round(self.mean, 1) - self.published, 1)
 
     @property
+    def whole(self) -> list[dict[str, Any]]:
+        """Return the runs that were not interrupted, whose seconds count."""
+        return [result for result in self.done if not result.get("resumed")]
+
+    @property
     def seconds(self) -> float | None:
-        """Mean seconds of the runs that were not interrupted."""
-        whole = [result["seconds"] for result in self.done if not result.get("resumed")]
-        return statistics.mean(whole) if whole else None
+        """Return the mean seconds of a run."""
+        return statistics.mean(result["seconds"] for result in self.whole) if self.whole else None
 
     @property
     def verdict(self) -> str:
-        """`better` or `worse` than the reference system if a paired test says so, else nothing."""
+        """Return `better` or `worse` where a paired test finds a difference from the reference system, else nothing."""
         if self.against is None or self.against.p_value >= LEVEL:
             return ""
         return "better" if self.against.difference > 0 else "worse"
 
     @property
     def first(self) -> dict[str, Any]:
-        """Give the run with the smallest seed: what paired tests and kinds of errors are taken from."""
+        """Return the run with the smallest seed, which paired tests and kinds of errors are taken from."""
         return min(self.done, key=lambda result: result["trial"]["seed"])
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the file of the first run holds what each test word got."""
+        return bool(self.done) and "words" in self.first
+
+    def evaluation(self) -> Evaluation:
+        """Rebuild the evaluation of the first run."""
+        words, scores = self.first["words"], self.first["scores"]
+        names = ("source", "gold", "answer", "rank", "frequency_rank")
+        columns = zip(*(words[name] for name in names), strict=True)
+        rows = [WordResult(s, tuple(gold), (answer,), rank, place) for s, gold, answer, rank, place in columns]
+        return Evaluation(rows, scores["n_all"], scores["test_pairs_seen_in_training"], scores["test_pairs"])
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a table: a system under a seed rule, with the mean of its cells, and the paper's."""
+
+    take: str
+    system: str
+    label: str
+    profile: str
+    cells: list[Cell | None]  # in the order of the directions
+    ours: float | None
+    paper: float | None
 
 
 @dataclass
@@ -92,8 +122,8 @@ class TableReport:
 
     @cached_property
     def reference(self) -> str | None:
-        """Name the system that the others are compared with."""
-        there = {cell.system for cell in self.cells.values() if cell.done}
+        """Return the system that the others are compared with."""
+        there = {cell.trial.system for cell in self.cells.values() if cell.has_words}
         return REFERENCE if REFERENCE in there else None
 
     @property
@@ -101,46 +131,40 @@ class TableReport:
         """Whether there are published numbers beside ours."""
         return any(cell.published is not None for cell in self.cells.values())
 
-    def row(self, take: str, system: str) -> list[Cell | None]:
-        """Give a row in the order of the columns."""
-        return [self.cells.get((take, system, direction)) for direction in self.directions]
+    def lines(self, take: str) -> Iterator[Line]:
+        """Yield the rows under a seed rule."""
+        for system, label in self.systems.items():
+            cells = [self.cells.get((take, system, direction)) for direction in self.directions]
+            there = [cell for cell in cells if cell is not None]
+            if there:
+                yield Line(take, system, label, there[0].trial.profile or "default", cells, *_averages(cells))
 
-    def systems_of(self, take: str) -> list[str]:
-        """List the systems that have a row under a seed rule."""
-        return [name for name in self.systems if any(self.row(take, name))]
-
-    def best(self, take: str, direction: str) -> float | None:
-        """Give the best mean of a column under a seed rule, as shown."""
-        means = [self.cells[key].mean for key in self.cells if key[0] == take and key[2] == direction]
-        shown = [round(mean, 1) for mean in means if mean is not None]
-        return max(shown, default=None)
-
-    def average(self, take: str, system: str) -> tuple[float | None, float | None]:
-        """Average a row: ours, and the paper's over the same columns; None unless every column is there."""
-        row = [cell for cell in self.row(take, system) if cell is not None]
-        if len(row) < len(self.directions) or any(cell.mean is None for cell in row):
-            return None, None
-        ours = statistics.mean(round(cell.mean or 0.0, 1) for cell in row)
-        papers = [cell.published for cell in row if cell.published is not None]
-        return ours, statistics.mean(papers) if len(papers) == len(row) else None
+    def is_best(self, cell: Cell) -> bool:
+        """Whether a cell has the best mean, as shown, of its column and seed rule."""
+        column = [c for c in self.cells.values() if c.trial.direction == cell.trial.direction]
+        means = [round(c.mean, 1) for c in column if c.trial.take == cell.trial.take and c.mean is not None]
+        return cell.mean is not None and round(cell.mean, 1) == max(means)
 
     def gh(self, pair: str) -> float | None:
-        """Give our Gromov-Hausdorff distance of a pair, or the published one where we have none."""
-        if pair in self.measures:
-            return float(self.measures[pair]["gh"])
-        return self.published_gh.get(pair)
+        """Return our Gromov-Hausdorff distance of a pair, or the published one where we have none."""
+        return float(self.measures[pair]["gh"]) if pair in self.measures else self.published_gh.get(pair)
 
     @cached_property
-    def failures(self) -> list[tuple[Cell, dict[str, Any]]]:
-        """List the runs that gave no number."""
-        return [(cell, result) for cell in self.cells.values() for result in cell.failed]
+    def failures(self) -> list[str]:
+        """Return a line about each run that gave no number."""
+        return [
+            f"{self.systems[cell.trial.system]}, {cell.trial.direction}, {seed_name(cell.trial.take)}, "
+            f"seed {result['trial']['seed']}: {result['reason']}"
+            for cell in self.cells.values()
+            for result in cell.failed
+        ]
 
     @cached_property
     def mistakes(self) -> list[tuple[str, str, list[Mistakes]]]:
         """Sort the answers of the first run of every cell, by system and seed rule."""
         found: dict[tuple[str, str], list[Mistakes]] = {}
         for (take, system, _), cell in self.cells.items():
-            if cell.done:
+            if cell.has_words:
                 found.setdefault((system, take), []).append(sort_mistakes(cell.first["words"]))
         return [(system, take, many) for (system, take), many in found.items()]
 
@@ -155,39 +179,44 @@ def collect(results: Results) -> list[TableReport]:
     return [_table(name, entries, results) for name, entries in sorted(results.plan().items())]
 
 
-def evaluation(result: dict[str, Any]) -> Evaluation:
-    """Rebuild the evaluation of a run from its file."""
-    words, scores = result["words"], result["scores"]
-    columns = zip(words["source"], words["gold"], words["answer"], words["rank"], words["frequency_rank"], strict=True)
-    rows = [WordResult(s, tuple(gold), (answer,), rank, place) for s, gold, answer, rank, place in columns]
-    return Evaluation(rows, scores["n_all"], scores["test_pairs_seen_in_training"], scores["test_pairs"])
+def seed_name(take: str) -> str:
+    """Return the name of a seed rule for readers."""
+    return "no seed" if take == NO_SEED else take
+
+
+def _averages(cells: Sequence[Cell | None]) -> tuple[float | None, float | None]:
+    """Average a row: ours, and the paper's over the same columns; None unless every column is there."""
+    means = [cell.mean for cell in cells if cell is not None and cell.mean is not None]
+    if len(means) < len(cells):
+        return None, None
+    papers = [cell.published for cell in cells if cell is not None and cell.published is not None]
+    ours = statistics.mean(round(mean, 1) for mean in means)
+    return ours, statistics.mean(papers) if len(papers) == len(cells) else None
 
 
 def _table(name: str, entries: Sequence[tuple[Trial, str]], results: Results) -> TableReport:
     cells: dict[Key, Cell] = {}
     measures: dict[str, dict[str, Any]] = {}
-    labels: dict[str, str] = {}
     for trial, key in entries:
         result = results.read(trial, key)
         if trial.method == MEASURE:
             if result and result["status"] == DONE:
                 measures[trial.pair] = result["isometry"]
             continue
-        place = (trial.take, trial.system, trial.direction)
-        labels.setdefault(trial.system, trial.label)
-        cell = cells.setdefault(place, Cell(*place, trial.pair, trial.published))
+        cell = cells.setdefault((trial.take, trial.system, trial.direction), Cell(trial))
         cell.asked += 1
         if result is not None:
             own = {**result, "trial": trial.to_dict()}
             (cell.failed if result["status"] == FAILED else cell.done).append(own)
-    title, citation, gh = _about(name)
+    title, citation, order, gh = _about(name)
+    takes = dict.fromkeys(cell.trial.take for cell in cells.values())
     table = TableReport(
         name=name,
         title=title,
         citation=citation,
-        takes=_in_order({cell.take for cell in cells.values()}, name),
-        systems=_told_apart(labels),
-        directions=list(dict.fromkeys(cell.direction for cell in cells.values())),
+        takes=[take for take in order if take in takes] + [take for take in takes if take not in order],
+        systems=_labels(cells.values()),
+        directions=list(dict.fromkeys(cell.trial.direction for cell in cells.values())),
         cells=cells,
         published_gh=gh,
         measures=measures,
@@ -196,42 +225,33 @@ def _table(name: str, entries: Sequence[tuple[Trial, str]], results: Results) ->
     return table
 
 
-def _about(name: str) -> tuple[str, str | None, dict[str, float]]:
-    """Give a table's title, what it is compared with, and the published distances."""
-    if name in PAPER:
-        paper = load_table(name)
-        return paper.title, paper.citation, dict(paper.gh)
-    where = "data from PyPI that anyone can fetch" if name == OPEN else "data of your own"
-    return f"P@1 of all systems on {where}", None, {}
+def _about(name: str) -> tuple[str, str | None, list[str], dict[str, float]]:
+    """Return a table's title, what it is compared with, the order of its seed rules, and the published distances."""
+    try:
+        table = load_table(name, directions=["en-fr"])  # of a table that names no pairs: they do not matter here
+    except OptionError:  # the table of a file of the user's
+        return f"P@1 of {name}", None, [], {}
+    return table.title, table.citation, list(table.takes), dict(table.gh)
 
 
-def _in_order(takes: set[str], name: str) -> list[str]:
-    known = list(load_table(name).takes) if name in PAPER else []
-    return [take for take in known if take in takes] + sorted(takes - set(known))
-
-
-def _told_apart(labels: dict[str, str]) -> dict[str, str]:
-    """Add the short name where two systems have one label, as two papers of one year do."""
+def _labels(cells: Iterable[Cell]) -> dict[str, str]:
+    """Return the systems' labels, with the short name where two have one label, as two papers of one year do."""
+    labels = {cell.trial.system: cell.trial.label for cell in cells}
     names = list(labels.values())
     return {name: f"{label}, {name}" if names.count(label) > 1 else label for name, label in labels.items()}
 
 
 def _compare(table: TableReport) -> None:
-    """Compare every cell with the reference system's on the same words, seed rule and direction."""
+    """Compare every cell with the reference system's on the same words, seed rule and direction.
+
+    Systems without a seed are compared with the reference's smallest one.
+    """
     if table.reference is None:
         return
-    kept: dict[tuple[str, str], Evaluation] = {}
+    others = {key: cell for key, cell in table.cells.items() if key[1] == table.reference and cell.has_words}
+    kept = {key: cell.evaluation() for key, cell in others.items()}
     for (take, system, direction), cell in table.cells.items():
-        rule = take if (take, table.reference, direction) in table.cells else _rule_of_reference(table, direction)
-        other = table.cells.get((rule, table.reference, direction))
-        if system == table.reference or not cell.done or other is None or not other.done:
-            continue
-        if (rule, direction) not in kept:
-            kept[rule, direction] = evaluation(other.first)
-        cell.against = compare(evaluation(cell.first), kept[rule, direction])
-
-
-def _rule_of_reference(table: TableReport, direction: str) -> str:
-    """Systems without a seed are compared with the reference's smallest one."""
-    rules = [take for take, system, place in table.cells if system == table.reference and place == direction]
-    return min(rules, key=table.takes.index, default="")
+        rules = [rule for rule in table.takes if (rule, table.reference, direction) in table.cells]
+        other = kept.get((take if take in rules else next(iter(rules), ""), table.reference, direction))
+        if system != table.reference and cell.has_words and other is not None:
+            cell.against = compare(cell.evaluation(), other)

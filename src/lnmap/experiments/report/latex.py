@@ -1,11 +1,10 @@
-"""A table as LaTeX, for the package booktabs: cut so that it fits the width and the height of a page."""
+"""A table as LaTeX, for the package booktabs, cut so that it fits the width and the height of a page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lnmap.experiments.report.collect import Cell, TableReport
-from lnmap.experiments.report.figure import seed_name
+from lnmap.experiments.report.collect import Cell, Line, TableReport, seed_name
 
 _MARKS = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "": ""}
 _ESCAPES = str.maketrans(
@@ -16,18 +15,18 @@ _LINES = 56  # rows of one float
 
 
 def latex(table: TableReport) -> str:
-    """Write a table; the paper's numbers stand below ours, smaller. What is too high for a page becomes several."""
+    """Return a table with the paper's numbers below ours, smaller; one too high for a page becomes several."""
     floats = _floats(table)
     head = r"% needs \usepackage{booktabs}, and a page as wide as two columns; written by lnmap report"
-    return "\n".join([head, *(_float(table, takes, floats.index(takes), len(floats)) for takes in floats)])
+    return "\n".join([head, *(_float(table, takes, i, len(floats)) for i, takes in enumerate(floats, 1))])
 
 
 def _floats(table: TableReport) -> list[list[str]]:
-    """Share the seed rules out among floats."""
+    """Distribute the seed rules among floats."""
     floats: list[list[str]] = []
     room = 0
     for take in table.takes:
-        lines = len(_panels(table)) * (2 + len(table.systems_of(take)) * (1 + table.has_paper))
+        lines = len(_panels(table)) * (2 + len(list(table.lines(take))) * (1 + table.has_paper))
         if lines > room:
             floats.append([])
             room = _LINES
@@ -37,7 +36,7 @@ def _floats(table: TableReport) -> list[list[str]]:
 
 
 def _panels(table: TableReport) -> list[range]:
-    """Share the columns out, as evenly as whole pairs of directions allow; the last panel has the mean, too."""
+    """Distribute the columns, as evenly as whole pairs of directions allow; the last panel has the mean, too."""
     count = len(table.directions)
     parts = -(-count // _COLUMNS)
     width = -(-count // (2 * parts)) * 2 if parts > 1 else max(count, 1)
@@ -59,15 +58,12 @@ def _float(table: TableReport, takes: Sequence[str], number: int, floats: int) -
         lines += [r"\midrule"] * (panel is not panels[0]) + [_row("", heads, columns)]
         for take in takes:
             lines += [r"\midrule", rf"\multicolumn{{{columns + 1}}}{{l}}{{\emph{{{_tex(seed_name(take))}}}}} \\"]
-            for system in table.systems_of(take):
-                lines += _system(table, take, system, panel, mean, columns)
-    label = f"tab:{table.name}" + (f"-{number + 1}" if floats > 1 else "")
-    caption = _tex(_caption(table, f" ({number + 1} of {floats})" if floats > 1 else ""))
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", _end(label)])
-
-
-def _end(label: str) -> str:
-    return "\n".join([rf"\label{{{label}}}", r"\end{table*}", ""])
+            for line in table.lines(take):
+                lines += _system(table, line, panel, mean, columns)
+    caption = _tex(_caption(table, f" ({number} of {floats})" if floats > 1 else ""))
+    label = f"tab:{table.name}" + (f"-{number}" if floats > 1 else "")
+    end = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", rf"\label{{{label}}}", r"\end{table*}", ""]
+    return "\n".join([*lines, *end])
 
 
 def _caption(table: TableReport, part: str) -> str:
@@ -77,14 +73,14 @@ def _caption(table: TableReport, part: str) -> str:
     return text + (arrows if table.reference else "")
 
 
-def _system(table: TableReport, take: str, system: str, panel: range, mean: bool, columns: int) -> list[str]:
-    """Write the row of a system and, below, what the paper has for it."""
-    row, (ours, paper) = [table.row(take, system)[place] for place in panel], table.average(take, system)
-    cells = [_cell(table, cell) for cell in row] + ["--" if ours is None else f"{ours:.1f}"] * mean
-    lines = [_row(_tex(table.systems[system]), cells, columns)]
+def _system(table: TableReport, line: Line, panel: range, mean: bool, columns: int) -> list[str]:
+    """Return the row of a system and, below, what the paper has for it."""
+    row = [line.cells[place] for place in panel]
+    cells = [_cell(table, cell) for cell in row] + ["--" if line.ours is None else f"{line.ours:.1f}"] * mean
+    lines = [_row(_tex(line.label), cells, columns)]
     published = [f"{cell.published}" if cell and cell.published is not None else "" for cell in row]
     if any(published):
-        published += ["" if paper is None else f"{paper:.1f}"] * mean
+        published += ["" if line.paper is None else f"{line.paper:.1f}"] * mean
         lines[0] += "[-2pt]"
         lines.append(_row("", [rf"{{\scriptsize {text}}}" if text else "" for text in published], columns))
     return lines
@@ -99,9 +95,7 @@ def _cell(table: TableReport, cell: Cell | None) -> str:
         return ""
     if cell.mean is None:
         return "failed" if cell.failed else "--"
-    text = f"{cell.mean:.1f}"
-    if round(cell.mean, 1) == table.best(cell.take, cell.direction):
-        text = rf"\textbf{{{text}}}"
+    text = rf"\textbf{{{cell.mean:.1f}}}" if table.is_best(cell) else f"{cell.mean:.1f}"
     spread = "" if cell.spread is None else f"$_{{{cell.spread:.1f}}}$"
     return text + spread + _MARKS[cell.verdict]
 

@@ -66,7 +66,7 @@ def _kind(answer: str, gold: Sequence[str], rank: int, wrong: Counter[str]) -> s
 
 
 def is_form(answer: str, gold: str) -> bool:
-    """Tell whether two words are likely to be forms of one word: the same beginning, and little else that differs."""
+    """Return whether two words are likely to be forms of one word: they begin alike and differ in little else."""
     if min(len(answer), len(gold)) < _SHORTEST or answer[:2] != gold[:2]:
         return False
     match = SequenceMatcher(None, answer, gold, autojunk=False)

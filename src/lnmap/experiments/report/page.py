@@ -1,59 +1,60 @@
-"""The report as one HTML page that needs nothing else: styles, figures and numbers are in it."""
+"""The report as one HTML page that holds its styles, figures and numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lnmap.experiments.report.collect import Cell, TableReport
-from lnmap.experiments.report.figure import Figure, seed_name
+from lnmap.experiments.report.collect import Cell, TableReport, seed_name
 from lnmap.experiments.report.formats import MARKS, SECONDS_HEADS, data_rows, legend, seconds_rows, shown, signed
-from lnmap.experiments.report.svg import FONT, theme
+from lnmap.experiments.report.theme import FONT, themes
 from lnmap.version import __version__
 
-_STYLE = Path(__file__).with_name("page.css")
+if TYPE_CHECKING:
+    from lnmap.experiments.report.drawing import Picture
 
 
-def html_page(tables: Sequence[TableReport], figures: dict[str, list[Figure]], when: str) -> str:
-    """Write the page."""
-    body = "\n".join(_section(table, figures[table.name]) for table in tables)
-    names = ", ".join(table.name for table in tables)
-    contents = "".join(f'<a href="#{table.name}">{escape(table.name)}</a>' for table in tables)
+def html_page(tables: Sequence[TableReport], pictures: dict[str, list[Picture]], when: str) -> str:
+    """Return the page."""
+    body = "\n".join(_section(table, pictures[table.name]) for table in tables)
+    names = escape(", ".join(table.name for table in tables))
+    links = "".join(f'<a href="#{table.name}">{escape(table.name)}</a>' for table in tables)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>lnmap: {escape(names)}</title>\n<style>{_css()}</style></head>\n<body>\n"
-        f"<header><h1>lnmap <span>{escape(names)}</span></h1><p>lnmap {escape(__version__)}, written {escape(when)}</p>"
-        f"{f'<nav>{contents}</nav>' if len(tables) > 1 else ''}</header>\n<main>\n{body}\n</main>\n</body></html>\n"
+        f"<title>lnmap: {names}</title>\n<style>{_css()}</style></head>\n<body>\n"
+        f"<header><h1>lnmap <span>{names}</span></h1><p>lnmap {escape(__version__)}, written {escape(when)}</p>"
+        f"{f'<nav>{links}</nav>' if len(tables) > 1 else ''}</header>\n<main>\n{body}\n</main>\n</body></html>\n"
     )
 
 
 def _css() -> str:
-    """Give the style sheet with the colours of both themes."""
-    rules = _STYLE.read_text(encoding="utf-8").replace("FONT", FONT)
-    light, dark = (";".join(f"--{name}:{value}" for name, value in theme(d).items()) for d in (False, True))
+    rules = Path(__file__).with_name("page.css").read_text(encoding="utf-8").replace("FONT", FONT)
+    light, dark = (";".join(f"--{name}:{value}" for name, value in theme.items()) for theme in themes())
     return f":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{rules}"
 
 
-def _section(table: TableReport, figures: Sequence[Figure]) -> str:
+def _section(table: TableReport, pictures: Sequence[Picture]) -> str:
     done = sum(len(cell.done) for cell in table.cells.values())
     facts = [f"{done:,} runs", f"{len(table.systems)} systems", f"{len(table.directions)} directions"]
     facts += [f"{len(table.failures):,} failed"] if table.failures else []
     facts += [f"{table.missing:,} not there yet"] if table.missing else []
     beside = f" Beside {escape(table.citation)}." if table.citation else ""
+    failures = "".join(f"<li>{escape(line)}</li>" for line in table.failures)
     parts = [
         f'<section id="{table.name}"><h2>{escape(table.title)}</h2>',
         f'<p class="facts">{" · ".join(facts)}.{beside}</p>',
         _results(table),
         f'<p class="note">{_code(legend(table, below=True))}</p>',
-        *(_figure(figure) for figure in figures),
+        *(_figure(picture) for picture in pictures),
         _answers(table),
         "<h3>Data</h3>",
         _plain_table(*data_rows(table)),
         "<h3>Seconds</h3>",
         _plain_table(SECONDS_HEADS, seconds_rows(table)),
-        _failures(table),
+        f"<h3>Failed</h3><ul>{failures}</ul>" if failures else "",
         "</section>",
     ]
     return "\n".join(parts)
@@ -65,12 +66,14 @@ def _results(table: TableReport) -> str:
     for take in table.takes:
         wide = len(table.directions) + 2
         rows.append(f'<tr class="rule"><th colspan="{wide}"><span>{escape(seed_name(take))}</span></th></tr>')
-        for system in table.systems_of(take):
-            cells = "".join(_cell(table, cell) for cell in table.row(take, system))
-            ours, paper = table.average(take, system)
-            extra = f"<small>{paper:.1f}{_difference(round(ours - paper, 1))}</small>" if ours and paper else ""
-            mean = f'<td class="mean"><b>{shown(ours)}</b>{extra}</td>'
-            rows.append(f"<tr><th>{escape(table.systems[system])}</th>{cells}{mean}</tr>")
+        for line in table.lines(take):
+            cells = "".join(_cell(table, cell) for cell in line.cells)
+            paper = ""
+            if line.ours is not None and line.paper is not None:
+                paper = f"<small>{line.paper:.1f}{_difference(round(line.ours - line.paper, 1))}</small>"
+            mean = f'<td class="mean"><b>{shown(line.ours)}</b>{paper}</td>'
+            profile = f'<th title="profile {escape(line.profile)}">'
+            rows.append(f"<tr>{profile}{escape(line.label)}</th>{cells}{mean}</tr>")
     head = f"<thead><tr><th>system</th>{heads}<th>mean</th></tr></thead>"
     return f'<div class="scroll"><table class="results">{head}<tbody>{"".join(rows)}</tbody></table></div>'
 
@@ -81,19 +84,17 @@ def _cell(table: TableReport, cell: Cell | None) -> str:
     if cell.mean is None:
         ours = f'<b class="no">{"failed" if cell.failed else "–"}</b>'
     else:
-        best = ' class="best"' if round(cell.mean, 1) == table.best(cell.take, cell.direction) else ""
+        best = ' class="best"' if table.is_best(cell) else ""
         spread = f"<i>±{cell.spread:.1f}</i>" if cell.spread is not None else ""
         mark = f'<span class="mark {cell.verdict}">{MARKS[cell.verdict]}</span>'
         ours = f"<b{best}>{cell.mean:.1f}</b>{spread}{mark}"
-    paper = ""
-    if cell.published is not None:
-        paper = f"<small>{cell.published}{_difference(cell.difference)}</small>"
+    paper = "" if cell.published is None else f"<small>{cell.published}{_difference(cell.difference)}</small>"
     return f'<td title="{escape(_tip(cell))}">{ours}{paper}</td>'
 
 
 def _tip(cell: Cell) -> str:
-    """Say what stands behind a cell."""
-    lines = [f"{cell.system}, {cell.direction}, {seed_name(cell.take)}"]
+    """Return what stands behind a cell."""
+    lines = [f"{cell.trial.system}, {cell.trial.direction}, {seed_name(cell.trial.take)}"]
     if cell.done:
         scores = cell.first["scores"]
         low, high = scores["p@1_interval"]
@@ -101,13 +102,11 @@ def _tip(cell: Cell) -> str:
         lines.append(f"95 % interval over words {low:.1f} to {high:.1f}; P@5 {scores['p@5']}, P@10 {scores['p@10']}")
         lines.append(f"{scores['n']:,} test words, coverage {scores['coverage']} %")
     if cell.seconds is not None:
-        lines.append(f"{cell.seconds:.1f} s a run")
+        lines.append(f"{cell.seconds:.1f} s per run")
     if cell.against is not None:
         low, high = cell.against.interval
-        lines.append(
-            f"against the reference {signed(cell.against.difference)} ({signed(low)} to {signed(high)}), "
-            f"p = {cell.against.p_value:.2g}"
-        )
+        difference = f"{signed(cell.against.difference)} ({signed(low)} to {signed(high)})"
+        lines.append(f"against the reference {difference}, p = {cell.against.p_value:.2g}")
     lines += [f"failed: {result['reason']}" for result in cell.failed]
     return "\n".join(lines)
 
@@ -119,16 +118,15 @@ def _difference(value: float | None) -> str:
     return f'<em class="{kind}">{signed(value)}</em>'
 
 
-def _figure(figure: Figure) -> str:
-    picture = figure.drawing.render()
+def _figure(picture: Picture) -> str:
     return (
-        f'<h3>{escape(figure.title)}</h3><figure><div class="scroll">{picture}</div>'
-        f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
+        f'<h3>{escape(picture.title)}</h3><figure><div class="scroll">{picture.inline()}</div>'
+        f"<figcaption>{escape(picture.caption)}</figcaption></figure>"
     )
 
 
 def _answers(table: TableReport) -> str:
-    """List the wrong answers given most often, and examples of right words in another form."""
+    """Return the wrong answers given most often, and examples of right words in another form."""
     rows = []
     for system, take, many in table.mistakes:
         hubs = ", ".join(f"{word} ({times})" for one in many for word, times in one.hubs[:2])
@@ -138,27 +136,14 @@ def _answers(table: TableReport) -> str:
     if not rows:
         return ""
     heads = ("system", "seed", "wrong answers given most often", "answers in another form")
-    return f"<details><summary>Wrong answers, examples</summary>{_plain_table(heads, rows, words=True)}</details>"
+    return f"<details><summary>Wrong answers, examples</summary>{_plain_table(heads, rows, 'words')}</details>"
 
 
-def _failures(table: TableReport) -> str:
-    if not table.failures:
-        return ""
-    lines = "".join(
-        f"<li>{escape(table.systems[cell.system])}, {cell.direction}, {escape(seed_name(cell.take))}, "
-        f"seed {result['trial']['seed']}: {escape(result['reason'])}</li>"
-        for cell, result in table.failures
-    )
-    return f"<h3>Failed</h3><ul>{lines}</ul>"
-
-
-def _plain_table(heads: Sequence[str], rows: Iterable[Sequence[object]], words: bool = False) -> str:
+def _plain_table(heads: Sequence[str], rows: Iterable[Sequence[object]], kind: str = "plain") -> str:
     head = "".join(f"<th>{escape(text)}</th>" for text in heads)
     body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    kind = "words" if words else "plain"
-    return (
-        f'<div class="scroll"><table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    table = f'<table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="scroll">{table}</div>'
 
 
 def _code(text: str) -> str:
