@@ -111,7 +111,7 @@ def speed(count: int, words: int, repeats: int) -> bool:
 
 
 def resident(name: str) -> int:
-    """Give VmRSS (resident now) or VmHWM (at most so far) in MB."""
+    """Return VmRSS (resident now) or VmHWM (at most so far) in MB."""
     return int(re.search(rf"{name}:\s*(\d+) kB", Path("/proc/self/status").read_text())[1]) >> 10
 
 

@@ -39,7 +39,7 @@ class Hub(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing when a client hangs up."""
+        """Ignore a client that hangs up."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def serving() -> Iterator[Hub]:
 
 
 def name_of(files: dict[str, bytes]) -> str:
-    """Give a commit's name: forty hexadecimal digits that depend on every file."""
+    """Return a commit's name: forty hexadecimal digits that depend on every file."""
     digest = hashlib.sha1()
     for path, content in sorted(files.items()):
         digest.update(path.encode() + b"\0" + hashlib.sha256(content).digest())
@@ -126,7 +126,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
 
     def files(self, repo: str, rev: str | None) -> dict[str, bytes] | None:
-        """Give the files of a revision, or answer that there is none."""
+        """Return the files of a revision, or answer that there is none."""
         branches = self.server.repos.get(repo)
         if branches is None or (repo in self.server.private and not self.may_write()):
             self.answer(401, {"error": "Repository not found"}, **{"X-Error-Code": "RepoNotFound"})
