@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 import lnmap
+from lnmap.direction import Side
 from lnmap.errors import LnmapError
 from lnmap.evaluate import evaluate
 from lnmap.induce import induce
@@ -76,7 +77,9 @@ class Task:
         run = Run(seed, self.device, words=self.words)
         if growth:
             hints = self.spelling.weighing(growth)
-            run.hints = tuple(hints.columns(i, words, 128).to(self.x) for i, words in enumerate(self.words))
+            run.hints = tuple(
+                hints.columns(side, words, 128).to(self.x) for side, words in zip(Side, self.words, strict=True)
+            )
         found = make_method(name, values=values).fit(self.x, self.y, self.rows if rows is None else rows, run)
         return both_spaces(name, found)
 
@@ -86,7 +89,8 @@ class Task:
         both = EnsembleAlignment(parts, self.spelling.weighing(spelling) if spelling else None)
         found = [both.map_source(self.x), both.map_target(self.y)]
         if spelling:
-            found = [torch.cat([m, both.spell(i, self.words[i]).to(m)], dim=1) for i, m in enumerate(found)]
+            sides = zip(Side, self.words, found, strict=True)
+            found = [torch.cat([m, both.spell(side, words).to(m)], dim=1) for side, words, m in sides]
         return found
 
     def grown(self, parts: list[Part], spelling: float = 0.0) -> Tensor:
