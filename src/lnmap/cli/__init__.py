@@ -124,7 +124,7 @@ def _explain(error: BaseException) -> int:
         return console.fail(
             "interrupted; align and data get continue where they stopped when they are run again", _INTERRUPTED
         )
-    if isinstance(error, BrokenPipeError):  # nobody reads the output any more
+    if isinstance(error, BrokenPipeError):  # the reader of the output has gone
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED

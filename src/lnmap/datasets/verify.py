@@ -63,7 +63,7 @@ def _problem_in_gzip(path: Path) -> str | None:
 
 
 def sha256(path: Path, advance: Callable[[int], None] = lambda count: None) -> str:
-    """Hash a file; `advance` is told the number of bytes of each block."""
+    """Hash a file; `advance` is called with the number of bytes of each block."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK):

@@ -12,12 +12,12 @@ from lnmap.methods import METHODS
 
 _REFERENCE = 16_091 * 17_677  # words x words
 _WORDS = {"muse": 200_000, "vecmap": 200_000}  # per language
-_FEWER_WORDS = 20_000  # of `open`, and of folders that nobody has looked into yet
+_FEWER_WORDS = 20_000  # of `open`, and of folders that have not been read yet
 _SCORING = 10.0
 
 
 def expected_seconds(trial: Trial, device: str = "cpu") -> float | None:
-    """Return the seconds a trial takes on one core; None where nobody has measured it."""
+    """Return the seconds a trial takes on one core; None if that was not measured."""
     if trial.method == MEASURE:
         return 10.0  # depends on 5 000 and 10 000 words, whatever the vocabularies
     cost = METHODS[trial.method].cost(trial.profile, trial.options)

@@ -118,7 +118,7 @@ class Preview:
         known = sum(seconds for seconds in todo if seconds is not None)
         text = f"{len(self.runs):,} runs, {len(todo):,} to do: about {duration(known)} of one core"
         text += f", {duration(known / jobs)} with {jobs} workers" if jobs and jobs > 1 else ""
-        text += f", and {todo.count(None):,} runs that nobody has timed on this device" if None in todo else ""
+        text += f", and {todo.count(None):,} runs that were never timed on this device" if None in todo else ""
         if self.missing:
             text += f"\nthe data of {len(self.missing)} directions are missing. First: {self.missing[0]}"
         return text

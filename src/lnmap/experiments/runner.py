@@ -73,7 +73,7 @@ def run(trials: Sequence[Trial], settings: Settings, progress: Progress) -> Outc
     if settings.engine not in ENGINES:
         raise OptionError(f"unknown engine {settings.engine!r}; choose from {', '.join(ENGINES)}")
     if settings.jobs is not None and settings.jobs < 1:
-        raise OptionError(f"jobs={settings.jobs} leaves nobody to work", advice="give {jobs} 1 or more")
+        raise OptionError(f"jobs={settings.jobs} leaves no worker", advice="give {jobs} 1 or more")
     results = Results(settings.out)
     with locked(settings.out):
         outcome = Outcome()

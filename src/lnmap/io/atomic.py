@@ -123,7 +123,7 @@ def _last_byte(handle: int, size: int) -> bytes:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold `folder` for this process; raise OutputError if another process holds it. A killed process lets go."""
+    """Hold `folder` for this process; raise OutputError if another one holds it. Killing a process frees its lock."""
     with ExitStack() as stack:
         with writing("the output", folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def in_turn(lock: Path) -> Iterator[None]:
-    """Wait until no other process holds the same lock file, then hold it. A killed process lets go."""
+    """Wait until no other process holds the same lock file, then hold it. Killing a process frees its lock."""
     with ExitStack() as stack:
         with suppress(OSError):  # without a lock the work may be done twice, which does no harm
             lock.parent.mkdir(parents=True, exist_ok=True)

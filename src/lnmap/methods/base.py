@@ -217,7 +217,7 @@ class Method(ABC):
 
     @classmethod
     def cost(cls, profile: str | None, options: Mapping[str, Any]) -> Cost | None:
-        """Return what a fit with a profile, and options beside it, takes; None where nobody has measured it."""
+        """Return what a fit with a profile and further options costs; None if that was not measured."""
         return cls.costs.get(profile)
 
     @abstractmethod

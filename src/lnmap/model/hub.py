@@ -121,7 +121,7 @@ def _matches(name: str) -> bool:
 
 
 def _without_paths(parts: ModelParts) -> ModelParts:
-    """Copy a model whose origins name files, without the folders they lie in on somebody's machine."""
+    """Copy a model whose origins name files, without the folders they lie in."""
 
     def bare(value: Any) -> Any:
         if isinstance(value, Mapping):

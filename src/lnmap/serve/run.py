@@ -62,7 +62,7 @@ def address(sock: socket.socket, host: str) -> str:
 def serve(
     models: Models, sock: socket.socket, host: str, names: Collection[str] = (), ready: Callable[[], None] | None = None
 ) -> None:
-    """Answer requests until the process is told to end.
+    """Answer requests until the process gets a signal to stop.
 
     :param names: names besides its own that the server may be called by.
     :param ready: called when requests are being answered.

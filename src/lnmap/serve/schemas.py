@@ -235,7 +235,7 @@ class ModelState(TypedDict):
     """What changes while a model is served."""
 
     revision: Annotated[int, Field(description="Grows when a newer model of the folder was loaded.")]
-    marks_version: Annotated[int, Field(description="Grows with every mark, whoever made it.")]
+    marks_version: Annotated[int, Field(description="Grows with every mark.")]
     marks: dict[str, int]
     forward: Filled
     backward: Filled

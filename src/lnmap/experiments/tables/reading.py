@@ -71,7 +71,7 @@ class _Fields:
             raise InputError(f"{self.where}: {problem}")
 
     def require_all_used(self) -> None:
-        """Refuse names that nobody asked for."""
+        """Refuse unknown names."""
         unknown = ", ".join(name for name in self.names if name not in self._used)
         self.require(not unknown, f"unknown {unknown}; expected {', '.join(sorted(self._used))}")
 
