@@ -15,7 +15,7 @@ from torch import Tensor
 from lnmap.direction import Direction
 from lnmap.errors import InputError
 from lnmap.normalize import unit
-from lnmap.retrieve import UNKNOWN, BestTable, BilingualSpace, neighbourhood_means
+from lnmap.retrieve import UNKNOWN, BestTable, BilingualSpace, Hits, neighbourhood_means
 
 FEATURES = ("csls", "ahead", "behind", "ahead back", "behind back")
 CANDIDATES = 5  # candidates of each held-out word that a fit learns from
@@ -72,16 +72,16 @@ Confidences = dict[Direction, Confidence]
 
 
 @torch.no_grad()
-def features(space: BilingualSpace, queries: Tensor, candidates: Tensor, cosines: Tensor | None = None) -> Tensor:
-    """Describe candidates (n, k) of queries: shape (n, k, 5), in the order of `FEATURES`.
+def features(space: BilingualSpace, queries: Tensor, hits: Hits) -> Tensor:
+    """Describe what was found for queries (n, k): shape (n, k, 5), in the order of `FEATURES`.
 
     * csls: the score.
     * ahead, behind: by how much it beats the best other candidate of its query, or is beaten by it; one of them is 0.
     * ahead back, behind back: the same, seen from the candidate, among all words that it might translate.
 
     :param queries: rows of source words (n,), or mapped vectors (n, c) of words outside the vocabulary.
-    :param cosines: of the candidates (n, k), if they are known already.
     """
+    candidates, cosines = hits.rows, hits.cosines
     means, target_means = space.means
     if queries.ndim == 1:
         own, mean, table, rows = queries[:, None], means[queries][:, None], space.best, queries[:, None]
@@ -90,9 +90,6 @@ def features(space: BilingualSpace, queries: Tensor, candidates: Tensor, cosines
         mean = neighbourhood_means(vectors, space.target, space.neighbours, memory=space.memory)[:, None]
         table = BestTable(vectors, space.target, target_means / -2, memory=space.memory, progress=space.progress)
         rows = torch.arange(len(vectors))[:, None].to(own)
-    if cosines is None:
-        vectors = table.queries[rows[:, 0]]
-        cosines = torch.stack([(vectors * space.target[column]).sum(dim=1) for column in candidates.T], dim=1)  # (n, k)
     margin = 2 * cosines - target_means[candidates] - 2 * table.rivals(rows.expand_as(candidates), candidates)
     back = 2 * cosines - mean - 2 * space.swapped().best.rivals(candidates, own)
     csls = 2 * cosines - mean - target_means[candidates]
@@ -108,10 +105,10 @@ def outcomes(
     :param words: rows of source words (n,) that the space was not trained on.
     :param known: all right pairs of rows (m, 2).
     """
-    found = space.search(words, candidates).rows
+    hits = space.search(words, candidates)
     size = len(space.target)
-    right = torch.isin(words[:, None] * size + found, known[:, 0] * size + known[:, 1])
-    return features(space, words, found), right
+    right = torch.isin(words[:, None] * size + hits.rows, known[:, 0] * size + known[:, 1])
+    return features(space, words, hits), right
 
 
 def hold_out(pairs: Tensor, seed: int, rarest: bool = False) -> Tensor | None:

@@ -85,22 +85,22 @@ def test_features_by_hand():
     space = BilingualSpace(torch.randn(30, 6, generator=generator), torch.randn(40, 6, generator=generator))
     csls = 2 * space.source @ space.target.T - space.means[0][:, None] - space.means[1]
     queries = torch.tensor([4, 0, 29])
-    candidates = space.search(space.source[queries], 4).rows
-    found = features(space, queries, candidates)
+    hits = space.search(space.source[queries], 4)
+    found = features(space, queries, hits)
     for i, s in enumerate(queries.tolist()):
-        for j, t in enumerate(candidates[i].tolist()):
+        for j, t in enumerate(hits.rows[i].tolist()):
             ahead = csls[s, t] - max(csls[s, u] for u in range(40) if u != t)
             back = csls[s, t] - max(csls[u, t] for u in range(30) if u != s)
             wanted = [csls[s, t], max(ahead, 0), min(ahead, 0), max(back, 0), min(back, 0)]
             assert found[i, j].tolist() == pytest.approx([float(value) for value in wanted], abs=1e-5)
-    by_vector = features(space, space.source[queries] * 3, candidates)
+    by_vector = features(space, space.source[queries] * 3, hits)
     assert torch.allclose(by_vector[..., :3], found[..., :3], atol=1e-5)
-    assert bool((by_vector[..., 3] <= 1e-5).all())  # the word itself now competes: nobody is ahead of it
+    assert bool((by_vector[..., 3] <= 1e-5).all())  # the word itself competes now, and none is ahead of it
 
 
 def test_features_of_a_single_word():
     space = BilingualSpace(torch.ones(1, 3), torch.ones(1, 3))
-    found = features(space, torch.tensor([0]), torch.tensor([[0]]))
+    found = features(space, torch.tensor([0]), space.search(torch.tensor([0])))
     assert bool(torch.isfinite(found).all())
 
 

@@ -210,8 +210,7 @@ class Model(ModelParts):
     def best(self, rows: Tensor, direction: Way = Direction.FORWARD) -> Found:
         """Return the best answer to each word (n, 1) by CSLS; none is searched twice."""
         space = self.space(direction)
-        hits = space.search_best(rows)
-        return self._judged(space, rows, hits, direction, hits.cosines)
+        return self._judged(space, rows, space.search_best(rows), direction)
 
     @torch.no_grad()
     def score(self, rows: Tensor, targets: Tensor, direction: Way = Direction.FORWARD) -> Found:
@@ -219,13 +218,11 @@ class Model(ModelParts):
         space = self.space(direction)
         return self._judged(space, rows, space.score(rows, targets), direction)
 
-    def _judged(
-        self, space: BilingualSpace, queries: Tensor, hits: Hits, direction: Way, cosines: Tensor | None = None
-    ) -> Found:
+    def _judged(self, space: BilingualSpace, queries: Tensor, hits: Hits, direction: Way) -> Found:
         """Add the confidence, if the model was calibrated."""
         sure = None
         if self.confidence is not None and len(hits.rows):
-            sure = self.confidence[Direction(direction)].probability(features(space, queries, hits.rows, cosines))
+            sure = self.confidence[Direction(direction)].probability(features(space, queries, hits))
         return Found(hits.rows, hits.scores, hits.cosines, sure)
 
     def evaluate(self, gold: Lexicon, direction: Way = Direction.FORWARD, criterion: Criterion = "csls") -> Evaluation:
