@@ -8,17 +8,23 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 import lnmap
 from lnmap.datasets import BundledPair
 from lnmap.lexicon import Lexicon
+from lnmap.serve import schemas
 
 WORDS = 1500
+BODY = {"source": "house", "target": "maison", "mark": "right"}
+JSON = {"content-type": "application/json"}
+ODD = ["=1+1", "@sum", "-2", "+3", "|x", "＝1", '"=2', "<b>bold</b>", "سلام", "שלום", "がっこう", "a b", "\udcff", "é"]
 PROGRAM = [sys.executable, "-c", "import sys; from lnmap.cli import main; sys.exit(main())"]
 
 
@@ -94,3 +100,25 @@ class Server:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.stop()
+
+
+def wait_for(condition, patience=60.0):
+    deadline = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        time.sleep(0.05)
+
+
+def good(response, schema, status=200):
+    """Check an answer against the API's own description of it."""
+    assert response.status_code == status, response.text
+    TypeAdapter(schema).validate_python(response.json())
+    return response.json()
+
+
+def bad(response, status, code):
+    assert response.status_code == status, response.text
+    found = TypeAdapter(schemas.Error).validate_python(response.json())
+    assert found["code"] == code
+    assert found["message"]
+    return found
