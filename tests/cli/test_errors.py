@@ -280,7 +280,7 @@ def test_wrong_options_of_align(refused, base, tmp_path, more, words):
         (["export", "MODEL", "--out", "x", "--limit", "-1"], ("--limit -1",)),
         (["evaluate", "MODEL"], ("--pairs", "lnmap evaluate --help")),
         (["methods", "magic"], ("unknown method 'magic'",)),
-        (["demo", "--method", "magic", "-q"], ("unknown method 'magic'",)),
+        (["demo", "--method", "magic"], ("unknown method 'magic'",)),
         (["magic"], ("magic", "lnmap --help")),
     ],
 )

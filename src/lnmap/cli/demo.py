@@ -25,13 +25,14 @@ def demo(
     """
     from lnmap import pipeline
     from lnmap.datasets import bundled_pair
+    from lnmap.methods import make_method
 
     started = time.perf_counter()
-    pair = bundled_pair()
+    system, pair = make_method(method), bundled_pair()
     console.say(
         f"English and French, {len(pair.source):,} words each; {method} learns from {len(pair.train):,} word pairs"
     )
-    model = pipeline.align(pair.source, pair.target, pair.train, method=method, one_way=True, progress=console)
+    model = pipeline.align(pair.source, pair.target, pair.train, method=system, one_way=True, progress=console)
     scores = {
         "English to French": model.evaluate(pair.test),
         "French to English": model.evaluate(pair.test.reversed(), Direction.BACKWARD),
