@@ -92,7 +92,7 @@ def legend(table: TableReport, below: bool = False) -> str:
         "P@1 in per cent: mean ± standard deviation over seeds where there are several; the best of a column is bold."
     )
     if any(cell.trial.score == DEVELOPMENT for cell in table.cells.values()):
-        text += " Scored on training pairs whose source words are not in the seed, not on the test dictionary."
+        text += " Scored on training pairs with source words outside the seed, less all test pairs of both directions."
     if table.has_paper:
         place = "Below, small," if below else "After the slash"
         text += f" {place} the paper's number, and ours less the paper's."
