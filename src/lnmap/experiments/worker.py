@@ -94,6 +94,7 @@ class Worker:
             "resumed": model.info["resumed"],
             "train_seconds": round(trained, 3),
             "options": model.info["options"],
+            "revision": method.revision(trial.profile),
             "seed_pairs": len(model.pairs),
             "vocabulary": [len(source), len(target)],
             "log": [_plain(row) for row in model.log],
