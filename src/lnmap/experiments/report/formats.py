@@ -120,7 +120,7 @@ def data_rows(table: TableReport) -> tuple[list[str], list[list[str]]]:
             continue
         first = next(iter(cells.values()))
         scores, words, pair = first["scores"], first["vocabulary"], first["trial"]["pair"]
-        gh = table.measures.get(pair, {}).get("gh")
+        gh = table.measured_gh(pair)
         sizes = [f"{cells[take]['seed_pairs']:,}" if take in cells else "" for take in takes]
         seen = max(run["scores"]["test_pairs_seen_in_training"] for run in cells.values())
         row = [direction, f"{words[0]:,} / {words[1]:,}", f"{scores['n']:,}", f"{scores['coverage']:.1f}", *sizes]
