@@ -147,7 +147,10 @@ def claims() -> str:
     """Return the paper's claims beside its cells."""
     text = str(runpy.run_path(str(Path(__file__).with_name("paper_claims.py")))["main"]())
     verdicts = Counter(line.split("|")[-2].strip().strip("*") for line in text.splitlines()[2:])
-    return "\n".join([", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()) + ".", "", text])
+    said = ", ".join(
+        f"{count} {verdict.replace('does', 'do').replace('holds', 'hold')}" for verdict, count in verdicts.most_common()
+    )
+    return f"Of {verdicts.total()} claims, {said}.\n\n{text}"
 
 
 PARTS = {"rows": rows, "commands": commands, "measured": measured, "originals": originals, "claims": claims}
