@@ -199,6 +199,7 @@ class Method(ABC):
     checkpoints: ClassVar[bool] = False  # it saves its state in `Run.checkpoint` and can go on from there
     Options: ClassVar[type[Any]] = Options  # a frozen dataclass derived from it; none by default
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}
+    departures: ClassVar[Mapping[str | None, str]] = {}  # by profile: how it differs from the published system
     alignment: ClassVar[type[Alignment]] = LinearAlignment  # the class of what `fit` returns
     costs: ClassVar[dict[str | None, Cost]] = {}  # by profile, None for the defaults
     quick: ClassVar[dict[str, Any]] = {}  # options of a short run, for `lnmap.testing.check_method`
