@@ -85,7 +85,7 @@ def rows() -> str:
     for (label, system, what, departure), (tables, runs) in lines.items():
         measured = ", ".join(f"{count} runs in `{folder}`" for folder, count in sorted(runs.items())) or "no"
         shown = f"{label} (`{system}`)" if label != system else label
-        why = "as above" if departure in seen else departure or ""
+        why = "" if departure is None else "as above" if departure in seen else departure
         seen.add(departure)
         table.append((", ".join(tables), shown, what, grade(departure), why, measured))
     table.append(("1, 2", "GH Distance", "`lnmap isometry`, as published", "close", GH, "[other vectors](isometry.md)"))
