@@ -241,3 +241,10 @@ def test_mistakes_in_an_own_table_are_named(tmp_path, old, new, what):
     path.write_text(MINE.replace(old, new, 1))
     with pytest.raises(InputError, match=what):
         make_plan(str(path))
+
+
+def test_score_can_be_changed_and_nothing_else_is_taken():
+    assert {t.score for t in trained(make_plan("nonlinear", seeds=1))} == {"development"}
+    assert {t.score for t in trained(make_plan("nonlinear", seeds=1, score="test"))} == {"test"}
+    with pytest.raises(OptionError, match="development"):
+        make_plan("nonlinear", score="dev")
