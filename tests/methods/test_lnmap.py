@@ -62,6 +62,17 @@ class TestNetworks:
         torch.testing.assert_close(mapper(z), torch.tanh(z))
         assert torch.equal(Mapper(LNMapOptions(mapper="linear"))(z), z)
 
+    def test_residual_mapper_starts_linear_and_bends_when_trained(self):
+        torch.manual_seed(0)
+        mapper = Mapper(LNMapOptions(mapper="residual"))
+        matrix, z = torch.randn(350, 350), torch.nn.functional.normalize(torch.randn(4, 350), dim=1)
+        mapper.set_matrix(matrix)
+        torch.testing.assert_close(mapper(z), z @ matrix.T)
+        assert 0.8 < mapper.bend.inner(z).std() < 1.2
+        torch.nn.init.normal_(mapper.bend.outer.weight)
+        bent = mapper(z) - z @ matrix.T
+        assert (mapper(2 * z) - 2 * z @ matrix.T - 2 * bent).norm() > 0.2 * bent.norm()
+
     def test_exact_autoencoders_reconstruct(self):
         nets = Networks((300, 200), LNMapOptions(autoencoder="linear"))
         nets.make_exact()
@@ -307,6 +318,7 @@ class TestProfiles:
             {"back_translation": 0.0},
             {"mapper": "linear"},
             {"mapper": "procrustes"},
+            {"mapper": "residual"},
             {"autoencoder": "linear"},
         ],
         ids=str,

@@ -54,6 +54,8 @@ def assert_moved_alike(start, one, other):
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (2.0, 0.0), (0.0, 0.5), (0.0, 0.0)])
 @pytest.mark.parametrize("makes", [(JointStep, joint_step), (SuccessiveStep, successive_step)])
 def test_mapping_step_is_that_of_automatic_differentiation(autoencoder, mapper, optimizer, weights, makes):
+    if optimizer is Adam and makes[0] is SuccessiveStep:
+        pytest.skip("the mappers share one optimiser, whose momentum would move N in every update")
     spec = LNMapOptions(
         autoencoder=autoencoder, mapper=mapper, back_translation=weights[0], reconstruction=weights[1], reduction="sum"
     )

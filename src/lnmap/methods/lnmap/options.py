@@ -23,7 +23,11 @@ class LNMapOptions(Options):
     )
     # networks (Section 3.1, appendix)
     autoencoder: str = option("linear", "kind of autoencoder", choices=("nonlinear", "linear"))
-    mapper: str = option("nonlinear", "kind of mapper", choices=("nonlinear", "linear", "procrustes"))
+    mapper: str = option(
+        "nonlinear",
+        "kind of mapper; residual is a matrix and, added to it, a tanh layer that really bends",
+        choices=("nonlinear", "residual", "linear", "procrustes"),
+    )
     code: int = option(350, "size of the latent code z", low=1)
     hidden: int = option(400, "hidden size of the autoencoders", low=1)
     mapper_hidden: int = option(400, "hidden size of the mappers", low=1)
@@ -102,7 +106,7 @@ PAPER: dict[str, Any] = {
     "mapper_dropout": 0.0,
     "ae_draws": 0,
     "reduction": "sum",
-    "iterations": 20,
+    "iterations": 10,  # as in the released code: the text has no limit, and its test is seldom met
     "pool": 15_000,
     "rank_by": "csls",
     "tolerance": 1e-6,

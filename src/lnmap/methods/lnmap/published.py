@@ -105,7 +105,8 @@ class Published(TrainedAutoencoders):
             optimizer.rate.fill_(options.encoder_rate * way.scale)
         mappers = SGD((nets.mapper_m, nets.mapper_n), options.mapper_rate * way.scale)
         batches = Batches(len(x), min(options.batch, len(x)), device)
-        make = fastest(successive_step if options.updates == "successive" else joint_step, device)
+        make: Any = successive_step if options.updates == "successive" else joint_step
+        make = make if options.mapper == "residual" else fastest(make, device)
         step = make(nets, (*coders, mappers), x, in_blocks(nets.encode_target, y), batches, options)
         whole = Repeated([step.run], step.state(), device)
         rest = Repeated([lambda: step.run(whole=False)], step.state(), device) if batches.left else None
