@@ -174,9 +174,9 @@ def _changed(order: Order, role: str) -> InputError:
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what JSON holds and a curve is drawn from."""
+    """Return what JSON holds and a curve is drawn from, to six digits."""
     return {
-        name: round(value, 6) if isinstance(value, float) else value
+        name: float(f"{value:.6g}") if isinstance(value, float) else value
         for name, value in row.items()
-        if not name.startswith("moved_") and not (isinstance(value, float) and not math.isfinite(value))
+        if not (isinstance(value, float) and not math.isfinite(value))
     }
