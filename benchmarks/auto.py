@@ -3,9 +3,10 @@
     python benchmarks/auto.py --data DIR --sizes 100-unique 1k-unique 5k-held --device cuda
     python benchmarks/auto.py --open FOLDER --pairs en-ja ja-en en-ru ru-en --device cuda
 
-DIR holds vectors/{en,fr,fi}.vec.gz and dictionaries/muse/PAIR.0-5000.txt; FOLDER is where `lnmap data get open` put its
-vectors and dictionaries. Scores are P@1 on training pairs whose source words are not in the seed. The size `5k-held`
-holds a fifth of the source words out, and takes the unique pairs of the rest as seed. All Finnish words are read.
+DIR holds vectors/{en,fr,fi}.vec.gz and dictionaries/muse/PAIR.{0-5000,5000-6500}.txt; FOLDER is where `lnmap data get
+open` put its vectors and dictionaries. Scores are P@1 on training pairs whose source words are not in the seed, less
+all test pairs of both directions. The size `5k-held` holds a fifth of the source words out, and takes the unique pairs
+of the rest as seed. All Finnish words are read.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import lnmap
 from lnmap.direction import Side
 from lnmap.errors import LnmapError
 from lnmap.evaluate import evaluate
+from lnmap.experiments.worker import unused_pairs
 from lnmap.induce import induce
 from lnmap.methods import make_method
 from lnmap.methods.auto import Auto
@@ -40,22 +42,24 @@ WEIGHTS = (0.0, 0.1, 0.2, 0.25, 0.3, 0.45)
 GROWN = 20_000  # most frequent words that a dictionary is read off
 
 
-def files(args: argparse.Namespace, pair: str) -> tuple[list[lnmap.Embeddings], lnmap.Lexicon]:
-    """Vectors of both languages and all training pairs."""
+def files(args: argparse.Namespace, pair: str) -> tuple[list[lnmap.Embeddings], lnmap.Lexicon, list[lnmap.Lexicon]]:
+    """Vectors of both languages, all training pairs, and the test pairs of both directions, which none may be."""
     names = pair.split("-")
     if args.open:
-        return [lnmap.read(args.open / "vectors" / name) for name in names], lnmap.read_lexicon(
-            args.open / f"dictionaries/{pair}.train.tsv"
-        )
-    vectors = [lnmap.read(args.data / f"vectors/{name}.vec.gz", policy="muse") for name in names]
-    return vectors, lnmap.read_lexicon(args.data / f"dictionaries/muse/{pair}.0-5000.txt")
+        vectors = [lnmap.read(args.open / "vectors" / name) for name in names]
+        train, test = (str(args.open / f"dictionaries/{{}}.{part}.tsv") for part in ("train", "test"))
+    else:
+        vectors = [lnmap.read(args.data / f"vectors/{name}.vec.gz", policy="muse") for name in names]
+        train, test = (str(args.data / f"dictionaries/muse/{{}}.{part}.txt") for part in ("0-5000", "5000-6500"))
+    tests = [lnmap.read_lexicon(test.format(way)) for way in (pair, "-".join(reversed(names)))]
+    return vectors, lnmap.read_lexicon(train.format(pair)), tests
 
 
 class Task:
     """Vectors of two languages, a seed, and pairs to score on."""
 
     def __init__(self, args: argparse.Namespace, pair: str, size: str) -> None:
-        (self.source, self.target), every = files(args, pair)
+        (self.source, self.target), every, tests = files(args, pair)
         held: set[str] = set()
         if size == "5k-held":
             words = sorted({source for source, _ in every})
@@ -64,8 +68,8 @@ class Task:
             self.seed = rest.take("5k-unique", self.source, self.target)
         else:
             self.seed = every.take(size, self.source, self.target)
-        seen = {source for source, _ in self.seed}
-        self.dev = lnmap.Lexicon([p for p in every if (p[0] in held if held else p[0] not in seen)])
+        outside = lnmap.Lexicon([p for p in every if p[0] in held]) if held else every
+        self.dev, _ = unused_pairs(outside, self.seed, tests)
         self.device = pick_device(args.device)
         self.x, self.y = (as_tensor(side.vectors, self.device) for side in (self.source, self.target))
         self.rows = torch.as_tensor(self.seed.rows(self.source, self.target), device=self.device)

@@ -253,6 +253,14 @@ def test_methods_lists_every_system(run):
     code, out, _ = run("methods", "lnmap")
     assert code == 0
     assert "--profile release" in out
+    code, out, _ = run("methods", "rcsls")
+    lines = out.splitlines()
+    start = lines.index("How each differs from the published system:")
+    assert [line.split(":")[0].strip() for line in lines[start + 1 :]] == ["defaults", "original"]
+    found = json.loads(run("methods", "rcsls", "--json")[1])["departures"]
+    assert [row["profile"] for row in found] == [None, "original"]
+    assert all(row["departure"] in out for row in found)
+    code, out, _ = run("methods", "lnmap")
     assert all(option["name"] in out for option in json.loads(run("methods", "lnmap", "--json")[1])["options"])
 
 

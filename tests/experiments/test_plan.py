@@ -18,7 +18,7 @@ from lnmap.experiments.estimate import expected_seconds
 from lnmap.experiments.plan import duration, preview
 from lnmap.experiments.results import key_of
 from lnmap.experiments.tables import PAPER, TABLES, load_table
-from lnmap.experiments.trial import MEASURE
+from lnmap.experiments.trial import MEASURE, OTHER_TEST
 
 CONTENT = {"source": "a", "target": "b", "train": "c", "test": "d"}
 TRIAL = Trial("table2", "lnmap", "LNMap", "en-es", "en-es", "1k-unique", "lnmap", "paper", {"reconstruction": 0.5})
@@ -113,6 +113,12 @@ def test_key_is_the_same_in_another_process():
 )
 def test_key_tells_trials_apart(other):
     assert key_of(replace(TRIAL, **other), CONTENT, "cpu") != key_of(TRIAL, CONTENT, "cpu")
+
+
+def test_only_development_keys_depend_on_the_other_test_file():
+    with_other, development = {**CONTENT, OTHER_TEST: "e"}, replace(TRIAL, score="development")
+    assert key_of(TRIAL, with_other, "cpu") == key_of(TRIAL, CONTENT, "cpu")
+    assert key_of(development, with_other, "cpu") != key_of(development, CONTENT, "cpu")
 
 
 def test_key_tells_data_and_devices_apart():

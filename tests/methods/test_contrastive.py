@@ -5,9 +5,9 @@ import torch
 
 from lnmap.errors import LexiconError, OptionError
 from lnmap.induce import Induced
-from lnmap.methods import make_method
+from lnmap.methods import contrastive, make_method
 from lnmap.methods.base import LinearAlignment, Run
-from lnmap.methods.contrastive import Contrast, Contrastive, Grouped, best_of_each_side, refine
+from lnmap.methods.contrastive import Contrast, Contrastive, Grouped, best_of_each_side, induce_one_sided, refine
 from lnmap.normalize import unit
 from lnmap.retrieve import BilingualSpace
 
@@ -60,6 +60,72 @@ def test_loss_and_gradients_equal_the_definition(plant, temperature):
     assert found.item() == pytest.approx(value.item(), abs=1e-12)
     for one, other in zip(gradients, wanted, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+
+
+def published_loss(maps, x, z, pairs, count):
+    """The loss as the published program takes it: `count` others on each side, lengths that are constants."""
+    mapped = x @ maps[0], z @ maps[1]
+    a, b = (side / side.detach().norm(dim=1, keepdim=True) for side in mapped)
+    total = 0
+    for s, t in pairs.tolist():
+        near_t = [j for j in (a[s] @ b.T).topk(count + 1).indices.tolist() if j != t][:count]
+        near_s = [i for i in (a @ b[t]).topk(count + 1).indices.tolist() if i != s][:count]
+        scores = torch.stack([a[s] @ b[t], *(a[s] @ b[j] for j in near_t), *(a[i] @ b[t] for i in near_s)])
+        total = total - (scores[0].exp() / scores.exp().sum()).log()
+    return total / len(pairs)
+
+
+def test_published_loss_and_gradients(plant):
+    x, z, pairs = tensors(plant(n=80, d=6, noise=0.3))
+    x, z = unit(x.double()), unit(z.double())
+    pairs = torch.cat([pairs[:15], torch.tensor([[0, 3], [4, 7]])])  # a second translation is a rival of the first
+    for maps in (random_maps(6, torch.Generator().manual_seed(1)), (torch.eye(6, dtype=torch.float64),) * 2):
+        leaves = [w.clone().requires_grad_() for w in maps]
+        value = published_loss(leaves, x, z, pairs, 5)
+        wanted = torch.autograd.grad(value, leaves)
+        chosen = options(negatives=5, rivals="others", length_gradient=False)
+        contrast = Contrast(x, z, pairs, chosen, 1 << 20)
+        contrast.seek(maps)
+        found, gradients = contrast(maps)
+        assert ((~contrast.known).sum(dim=1) == 10).all()
+        assert found.item() == pytest.approx(value.item(), abs=1e-12)
+        for one, other in zip(gradients, wanted, strict=True):
+            torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
+
+
+def test_published_induction(plant):
+    """The first words of each side choose among all of the other; the word's own mean does not count."""
+    x, z, _ = tensors(plant(n=60, d=5, noise=0.5))
+    dense = unit(x) @ unit(z).T
+    wanted = set()
+    for scores, swap in ((dense, False), (dense.T, True)):
+        means = scores.topk(10, dim=0).values.mean(dim=0)
+        best = (2 * scores[:25] - means).max(dim=1)
+        for i in best.values.argsort(descending=True)[:9].tolist():
+            j = int(best.indices[i])
+            wanted.add((j, i) if swap else (i, j))
+    found = {tuple(pair) for pair in induce_one_sided(x, z, 25, 9, Run()).tolist()}
+    assert found == wanted
+    assert max(max(pair) for pair in found) >= 25
+
+
+@pytest.mark.parametrize(("profile", "steps"), [("c1-1k", 51), ("c1-5k", 201)])
+def test_published_profiles_train_in_every_round_on_raw_means(plant, profile, steps):
+    x, z, pairs = tensors(plant(n=120, d=8, noise=0.2))
+    run, calls = Run(), []
+
+    class Counted(Contrast):
+        def seek(self, maps):
+            calls.append(len(self.pairs))
+            super().seek(maps)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contrastive, "Contrast", Counted)
+        method = make_method("contrastive", profile, {"negatives": 5})
+        alignment = method.fit(x, z, pairs[:40], run)
+    assert len(calls) == steps * method.options.rounds, "new negatives in each step"
+    assert (calls[-1] > 40) == (profile == "c1-1k")
+    assert alignment.norms[0].steps == ["unit"]
 
 
 def test_sparse_products():

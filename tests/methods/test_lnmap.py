@@ -14,8 +14,10 @@ from lnmap.methods.base import Run
 from lnmap.methods.lnmap.algorithm import Algorithm1, autoencoder_loss, mapping_losses
 from lnmap.methods.lnmap.closed_form import near_rotation
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Mapper, Networks
+from lnmap.methods.lnmap.optim import SGD, Adam, minimise
 from lnmap.methods.lnmap.options import PROFILES, LNMapOptions
 from lnmap.methods.lnmap.ranking import hard_negatives, ranking_loss
+from lnmap.methods.lnmap.steps import Batches, joint_step, successive_step
 from lnmap.methods.procrustes import rotation
 
 SMALL = {"code": 60, "hidden": 64, "mapper_hidden": 64, "queries": 2000, "pool": 2000}
@@ -59,6 +61,17 @@ class TestNetworks:
         z = 0.05 * torch.randn(4, 350)
         torch.testing.assert_close(mapper(z), torch.tanh(z))
         assert torch.equal(Mapper(LNMapOptions(mapper="linear"))(z), z)
+
+    def test_residual_mapper_starts_linear_and_bends_when_trained(self):
+        torch.manual_seed(0)
+        mapper = Mapper(LNMapOptions(mapper="residual"))
+        matrix, z = torch.randn(350, 350), torch.nn.functional.normalize(torch.randn(4, 350), dim=1)
+        mapper.set_matrix(matrix)
+        torch.testing.assert_close(mapper(z), z @ matrix.T)
+        assert 0.8 < mapper.bend.inner(z).std() < 1.2
+        torch.nn.init.normal_(mapper.bend.outer.weight)
+        bent = mapper(z) - z @ matrix.T
+        assert (mapper(2 * z) - 2 * z @ matrix.T - 2 * bent).norm() > 0.2 * bent.norm()
 
     def test_exact_autoencoders_reconstruct(self):
         nets = Networks((300, 200), LNMapOptions(autoencoder="linear"))
@@ -123,6 +136,47 @@ class TestLosses:
             scores = torch.stack([cosine[i, j], *wrong]) / 0.1
             each.append(float(scores.logsumexp(0) - scores[0]))
         assert ranking_loss(nets, x, y, pairs, negatives).item() == pytest.approx(sum(each) / 20, abs=1e-4)
+
+
+class TestSteps:
+    """Which networks each update moves; all optimisers remember earlier gradients."""
+
+    def after(self, make, **values):
+        """Return the networks before and after one step, and the steps that Adam counted for E_x and D_x."""
+        torch.manual_seed(5)
+        spec = options(autoencoder="nonlinear", **values)
+        nets = Networks((12, 9), spec)
+        coders = Adam((nets.encoder_x,), 1e-3), Adam((nets.decoder_x,), 1e-3)
+        x, codes = torch.randn(8, 12), torch.randn(8, 60)
+        minimise(autoencoder_loss(nets.encoder_x, nets.decoder_x, x, spec), *coders)  # fills the moments
+        before = {name: tensor.clone() for name, tensor in nets.state_dict().items()}
+        batches = Batches(8, 8, x.device)
+        batches.begin(torch.arange(8))
+        make(nets, (*coders, SGD((nets.mapper_m, nets.mapper_n), 0.1)), x, codes, batches, spec).run()
+        moved = {
+            name.split(".")[0] for name, tensor in nets.state_dict().items() if not torch.equal(tensor, before[name])
+        }
+        return moved, [int(coder.tensors()["0.step"]) - 1 for coder in coders]
+
+    def test_the_mapping_update_leaves_the_decoder_alone(self):
+        moved, counted = self.after(successive_step, back_translation=0.0, reconstruction=0.0)
+        assert moved == {"encoder_x", "mapper_m"}
+        assert counted == [1, 0]
+
+    def test_back_translation_moves_the_mappers_alone(self):
+        moved, counted = self.after(successive_step, reconstruction=0.0)
+        assert moved == {"encoder_x", "mapper_m", "mapper_n"}
+        assert counted == [1, 0]  # the encoder by the mapping loss, not by this one
+
+    def test_reconstruction_moves_all_four(self):
+        moved, counted = self.after(successive_step, back_translation=0.0)
+        assert moved == {"encoder_x", "decoder_x", "mapper_m", "mapper_n"}
+        assert counted == [2, 1]
+
+    def test_the_released_code_takes_one_step_of_all(self):
+        moved, counted = self.after(joint_step)
+        assert moved == {"encoder_x", "decoder_x", "mapper_m", "mapper_n"}
+        assert counted == [1, 1]
 
 
 class TestClosedForm:
@@ -264,6 +318,7 @@ class TestProfiles:
             {"back_translation": 0.0},
             {"mapper": "linear"},
             {"mapper": "procrustes"},
+            {"mapper": "residual"},
             {"autoencoder": "linear"},
         ],
         ids=str,

@@ -51,16 +51,29 @@ def test_fixed_step_follows_the_original_rule(plant, step):
     alignment = Rcsls(Rcsls.Options(step=step, normalize="unit", iterations=4)).fit(x, y, pairs, run)
     source, target = unit(x.double()), unit(y.double())
     u, _, vt = torch.linalg.svd(source[pairs[:, 0]].T @ target[pairs[:, 1]])
-    w, rate, last, rates = u @ vt, step, torch.inf, []
+    w, rate, least, rates = u @ vt, step, torch.inf, []
     for _ in range(5):  # niter inclusive
         w.requires_grad_(True)
         value = loss_by_hand(w, source, target, pairs, 10, True)
         (gradient,) = torch.autograd.grad(value, w)
         w, value = w.detach() - rate * gradient, value.item()  # kept even when the loss rose
         rates.append(rate)
-        rate, last = (rate / 2 if value > last else rate), value
+        rate, least = (rate / 2 if value > least else rate), min(value, least)
     assert [row["step"] for row in run.log] == rates
     torch.testing.assert_close(alignment.source.double(), w, rtol=1e-3, atol=1e-4)
+
+
+def test_fixed_step_goes_on_halving_until_the_loss_is_below_its_least(plant):
+    x, y, pairs = tensors(plant(n=50, d=6))
+    values = iter([1.0, 3.0, 2.0, 2.5, 0.5, 0.7])
+
+    class Scripted(RcslsLoss):
+        def __call__(self, w, pairs):
+            return next(values), torch.zeros_like(w)
+
+    run = Run()
+    Rcsls(Rcsls.Options(step=8.0, iterations=5))._fixed(Scripted(x, y, 3, 1 << 20), pairs, run)
+    assert [row["step"] for row in run.log] == [8, 8, 4, 2, 1, 1]
 
 
 def test_automatic_loss_never_rises_and_rotation_is_recovered(plant):

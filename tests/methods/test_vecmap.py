@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 import torch
 
 from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
 from lnmap.methods import make_method
 from lnmap.methods.base import LinearAlignment, Run
+from lnmap.methods.vecmap import learning
 from lnmap.methods.vecmap.check import chance, distinctness
 from lnmap.methods.vecmap.learning import (
     SelfLearningOptions,
@@ -172,6 +175,26 @@ def test_stages():
     assert [s.words for s in stages(SelfLearningOptions(keep=1.0, words=0), 7000)] == [7000]
 
 
+def vecmap_stages(patience, keep=0.1, growth=2.0):
+    """Return how many iterations VecMap's loop makes at each probability if only its first one is an improvement."""
+    counts, iteration, last = {}, 1, 0
+    while True:
+        if iteration - last > patience:
+            if keep >= 1:
+                return counts
+            keep, last = min(1.0, growth * keep), iteration
+        counts[keep] = counts.get(keep, 0) + 1
+        last = 1 if iteration == 1 else last
+        iteration += 1
+
+
+def test_original_schedule_waits_as_long_as_vecmap(monkeypatch):
+    monkeypatch.setattr(learning, "induce_pairs", lambda *_: (torch.tensor([[0, 0], [1, 1]]), 0.5))
+    run, options = Run(), SelfLearningOptions(schedule="original", patience=7)
+    learning.self_learn(torch.eye(5), torch.eye(5), torch.tensor([[0, 0]]), options, run)
+    assert dict(Counter(row["keep"] for row in run.log)) == vecmap_stages(7)
+
+
 def test_signatures_are_those_of_the_matrix_square_root():
     x = torch.randn(60, 5)
     values, vectors = torch.linalg.eigh(x.double() @ x.double().T)
@@ -267,6 +290,16 @@ def test_unrelated_spaces_are_a_failed_run():
     with pytest.raises(TrainingError, match="found no alignment"):
         fit("artetxe2018acl", x, z, pairs[:0], run)
     assert run.log[-1]["distinctness"] < 1.4 * run.log[-1]["chance"]
+
+
+def test_the_original_profile_hands_out_a_weak_result():
+    x, _, pairs = clustered(n=200, seed=1)
+    _, z, _ = clustered(n=200, seed=2)
+    run = Run()
+    values = {"patience": 2}
+    assert make_method("artetxe2018acl", "original", values).fit(x, z, pairs[:0], run).source.isfinite().all()
+    assert {row["words"] for row in run.log} == {200}, "all words take part in every stage"
+    assert not any("distinctness" in row for row in run.log)
 
 
 def test_distinctness_of_chance_is_low():

@@ -18,7 +18,7 @@ _ORIGIN += ["skipped", "duplicates", "zeros_patched", "warning"]
 
 
 def methods(name: Annotated[str | None, options.argument("NAME", "One method, to see its options.")] = None) -> None:
-    """List the systems that can align two languages, or the options of one.
+    """List the systems that can align two languages, or one's options, profiles and departures from the original.
 
     Example: lnmap methods lnmap
     """
@@ -70,6 +70,7 @@ def _method_dict(cls: type[Method]) -> dict[str, Any]:
         "package": METHODS.packages.get(cls.name, "lnmap"),
         "options": cls.Options().describe(),
         "profiles": cls.profiles,
+        "departures": [{"profile": profile, "departure": text} for profile, text in cls.departures.items()],
     }
 
 
@@ -80,6 +81,10 @@ def _show_method(cls: type[Method]) -> None:
         console.table(("option (--set name=value)", "default", "choices", "what it does"), rows)
     for profile, values in cls.profiles.items():
         console.result(f"--profile {profile}: {_values(values) or 'the defaults above'}")
+    if cls.departures:
+        console.result("How each differs from the published system:")
+    for name, text in cls.departures.items():
+        console.result(f"  {name or 'defaults'}: {text}")
 
 
 def _facts(model: Model) -> list[tuple[str, str]]:

@@ -13,7 +13,8 @@ from typing import Any
 from lnmap import datasets
 from lnmap.datasets import PairFiles
 from lnmap.errors import InputError
-from lnmap.experiments.trial import ROLES, Trial
+from lnmap.experiments.tables.reading import opposite
+from lnmap.experiments.trial import DEVELOPMENT, OTHER_TEST, ROLES, Trial
 from lnmap.io import is_store, read
 from lnmap.io.atomic import write_json
 from lnmap.progress import Progress
@@ -84,29 +85,37 @@ class OwnData:
 
 @dataclass(frozen=True)
 class Sources:
-    """The four files of a trial by role, and how to read them."""
+    """The files of a trial by role, and how to read them."""
 
     paths: Mapping[str, Path]
     limits: Mapping[str, int | None]  # of `source` and `target`
     policy: str
 
     @classmethod
-    def of(cls, trial: Trial, files: PairFiles) -> Sources:
-        """Apply the trial's own limits to the files of its direction."""
+    def of(cls, trial: Trial, files: PairFiles, other_test: Path | None = None) -> Sources:
+        """Apply the trial's own limits to the files of its direction.
+
+        :param other_test: the test dictionary of the opposite direction, whose pairs no development score may use.
+        """
         limits = {}
         for role, language in zip(ROLES, trial.direction.split("-"), strict=False):
             allowed = [limit for limit in (files.limit, trial.words.get(language)) if limit is not None]
             limits[role] = min(allowed, default=None)
-        return cls(dict(zip(ROLES, files.paths, strict=True)), limits, files.policy)
+        paths = dict(zip(ROLES, files.paths, strict=True))
+        if trial.score == DEVELOPMENT and other_test is not None and other_test.exists():
+            paths[OTHER_TEST] = other_test
+        return cls(paths, limits, files.policy)
 
 
 def sources_of(trial: Trial, own: OwnData | None) -> Sources:
     """Find the files of a trial, in the user's folder if there is one, else in the trial's data set."""
+    back = opposite(trial.direction)
     if own is not None:
-        return Sources.of(trial, own.files(trial.direction))
+        return Sources.of(trial, own.files(trial.direction), own.dictionaries.get((back, "test")))
     if trial.dataset is None:
         raise needs_data(trial.table)
-    return Sources.of(trial, datasets.files(trial.dataset, trial.direction))
+    other_test = datasets.benchmark_named(trial.dataset).place(back).test
+    return Sources.of(trial, datasets.files(trial.dataset, trial.direction), other_test)
 
 
 def needs_data(table: str) -> InputError:
@@ -126,7 +135,7 @@ class Fingerprints:
             self.known = {}
 
     def of(self, sources: Sources, progress: Progress) -> dict[str, str]:
-        """Hash the four files of a trial; reading the vectors fills the cache that the workers map."""
+        """Hash the files of a trial; reading the vectors fills the cache that the workers map."""
         for role, path in sources.paths.items():
             place, state = _place(sources, role), _state(path)
             if self.known.get(place, {}).get("state") != state:

@@ -130,12 +130,14 @@ def preview(
     """Look at a plan without reading any vectors; `spell` writes what to do about missing data."""
     results, prints = Results(folder), Fingerprints(folder / "data.json")
     kind = pick_device(device).type
-    places = {trial.direction: _look(trial, own, spell) for trial in trials}
-    contents = {d: prints.remembered(sources) for d, (sources, reason) in places.items() if sources and not reason}
+    places = {trial.data: _look(trial, own, spell) for trial in trials}
+    contents = {
+        data: prints.remembered(sources) for data, (sources, reason) in places.items() if sources and not reason
+    }
     runs = []
     for trial in trials:
-        sources, reason = places[trial.direction]
-        content = contents.get(trial.direction)
+        sources, reason = places[trial.data]
+        content = contents.get(trial.data)
         result = results.read(trial, key_of(trial, content, kind)) if content else None
         state = result["status"] if result else "no data" if reason else "to do"
         data = ", ".join(path.name for path in sources.paths.values()) if sources else "?"

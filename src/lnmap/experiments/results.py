@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from lnmap.errors import InputError
-from lnmap.experiments.trial import MEASURE, TEST, Trial
+from lnmap.experiments.trial import MEASURE, OTHER_TEST, ROLES, TEST, Trial
 from lnmap.io.atomic import atomic_file, write_json, writing
 from lnmap.methods import make_method
 from lnmap.version import __version__
@@ -36,16 +36,26 @@ _UNREADABLE = (OSError, ValueError, KeyError, TypeError, AttributeError, Recursi
 def key_of(trial: Trial, content: Mapping[str, str], device: str) -> str:
     """Hash everything that determines a trial's result.
 
-    A profile is nothing but options and a table nothing but a place for the number, so neither counts: tables that ask
-    for the same trial share it. The limits of `words` show in the content.
+    A table is nothing but a place for the number, so it does not count: tables that ask for the same trial share it.
+    Nor does the name of a profile, which is nothing but options and their revision. The limits of `words` show in the
+    content.
     """
-    fields: dict[str, Any] = {"version": VERSION, "lnmap": __version__, "method": trial.method, "data": dict(content)}
+    data = {role: content[role] for role in ROLES}
+    fields: dict[str, Any] = {"version": VERSION, "lnmap": __version__, "method": trial.method, "data": data}
     if trial.method != MEASURE:
-        options = asdict(make_method(trial.method, trial.profile, dict(trial.options)).options)
+        method = make_method(trial.method, trial.profile, dict(trial.options))
         torch_version = ".".join(str(torch.__version__).split(".")[:2])
-        fields |= {"options": options, "take": trial.take, "seed": trial.seed, "device": device, "torch": torch_version}
-        fields |= {} if trial.score == TEST else {"score": trial.score}
+        fields |= {
+            "options": asdict(method.options),
+            "take": trial.take,
+            "seed": trial.seed,
+            "device": device,
+            "torch": torch_version,
+        }
+        fields |= {} if trial.score == TEST else {"score": trial.score, "left_out": content.get(OTHER_TEST, "")}
         fields |= {} if trial.one_way else {"one_way": False}
+        revision = method.revision(trial.profile)
+        fields |= {"revision": revision} if revision > 1 else {}
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:20]
 
 

@@ -89,15 +89,15 @@ def _prepare(
     trials: Sequence[Trial], settings: Settings, results: Results, outcome: Outcome, progress: Progress
 ) -> list[Order]:
     """Find the data of every trial, add finished ones to the outcome, and return orders for the others."""
-    sources = {trial.direction: sources_of(trial, settings.own) for trial in trials}
+    sources = {trial.data: sources_of(trial, settings.own) for trial in trials}
     device = pick_device(settings.device).type
     prints = Fingerprints(settings.out / "data.json")
     contents = {}
     with progress.task("reading the vectors", len(sources)) as task:
-        for direction, found in sources.items():
-            contents[direction] = prints.of(found, progress)
+        for data, found in sources.items():
+            contents[data] = prints.of(found, progress)
             task.advance()
-    keyed = [(trial, key_of(trial, contents[trial.direction], device)) for trial in trials]
+    keyed = [(trial, key_of(trial, contents[trial.data], device)) for trial in trials]
     results.remember(keyed)
     orders: dict[str, Order] = {}
     for trial, key in keyed:
@@ -105,12 +105,12 @@ def _prepare(
         if result is not None and (result["status"] == DONE or (result["final"] and not settings.retry)):
             outcome.results.append({**result, "trial": trial.to_dict()})
         elif key not in orders:
-            where = sources[trial.direction]
+            where = sources[trial.data]
             orders[key] = Order(
                 key=key,
                 trial=trial,
                 files={role: str(path.absolute()) for role, path in where.paths.items()},
-                content=contents[trial.direction],
+                content=contents[trial.data],
                 limits=where.limits,
                 policy=where.policy,
                 device=device,

@@ -9,6 +9,7 @@ from typing import Any
 NO_SEED = "none"  # seed rule of systems that learn without a dictionary
 MEASURE = "isometry"  # the trial of a pair that measures its spaces instead of training
 ROLES = ("source", "target", "train", "test")  # the files of a trial
+OTHER_TEST = "other_test"  # the test dictionary of the opposite direction, where there is one; for development scores
 TEST, DEVELOPMENT = "test", "development"
 
 
@@ -24,7 +25,7 @@ class Trial:
     :param dataset: the benchmark that the data come from; None where the user names a folder.
     :param words: most frequent words to read, by language; all that the data set allows for the others.
     :param score: `test` scores on the test dictionary, `development` on training pairs whose source words are not in
-        the seed: the only scores that settings may be chosen by.
+        the seed and that are in no test dictionary: the only scores that settings may be chosen by.
     :param one_way: train only source to target where a system trains each direction for itself.
     """
 
@@ -45,6 +46,11 @@ class Trial:
     one_way: bool = True
 
     @property
+    def data(self) -> tuple[str, str]:
+        """Return what decides, within a plan, which files a trial is given."""
+        return self.direction, self.score
+
+    @property
     def name(self) -> str:
         """Return a name for people."""
         if self.method == MEASURE:
@@ -60,8 +66,8 @@ class Trial:
 class Order:
     """All that a worker needs to run a trial, on this machine or another.
 
-    :param files: paths of `source`, `target`, `train` and `test`.
-    :param content: hashes of the four, so that a worker with other data refuses the work.
+    :param files: paths of `source`, `target`, `train`, `test` and, for development scores, `other_test`.
+    :param content: hashes of the files, so that a worker with other data refuses the work.
     :param limits: words to read of `source` and `target`.
     :param work: folder for the checkpoints of the trial, so that a killed one is continued.
     """

@@ -6,7 +6,7 @@ import hashlib
 import math
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ import torch
 
 from lnmap import pipeline
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, LnmapError, OutputError
+from lnmap.errors import InputError, LexiconError, LnmapError, OutputError
 from lnmap.evaluate import Evaluation
 from lnmap.experiments.results import DONE, failed
-from lnmap.experiments.trial import DEVELOPMENT, MEASURE, NO_SEED, Order
+from lnmap.experiments.trial import DEVELOPMENT, MEASURE, NO_SEED, OTHER_TEST, Order
 from lnmap.io import cache_folder, read, read_lexicon
 from lnmap.io.atomic import in_turn
 from lnmap.isometry import measure_isometry
@@ -82,13 +82,19 @@ class Worker:
             progress=progress,
         )
         trained = time.perf_counter() - started
-        development = trial.score == DEVELOPMENT
-        score = model.evaluate(unused_pairs(train, model.pairs) if development else self._dictionary(order, "test"))
+        tests = [self._dictionary(order, role) for role in ("test", OTHER_TEST) if role in order.files]
+        gold, about = tests[0], {}
+        if trial.score == DEVELOPMENT:
+            gold, removed = unused_pairs(train, model.pairs, tests)
+            about = {"development": {"pairs": len(gold), "removed": removed, "test_files": len(tests)}}
+        score = model.evaluate(gold)
         return {
             "scores": score.to_dict(),
+            **about,
             "resumed": model.info["resumed"],
             "train_seconds": round(trained, 3),
             "options": model.info["options"],
+            "revision": method.revision(trial.profile),
             "seed_pairs": len(model.pairs),
             "vocabulary": [len(source), len(target)],
             "log": [_plain(row) for row in model.log],
@@ -124,10 +130,23 @@ class Worker:
         return read_lexicon(path)
 
 
-def unused_pairs(train: Lexicon, seed: Lexicon) -> Lexicon:
-    """Return the training pairs whose source words are not in the seed."""
-    seen = {source for source, _ in seed}
-    return Lexicon([(source, target) for source, target in train if source not in seen])
+def unused_pairs(train: Lexicon, seed: Lexicon, tests: Iterable[Lexicon]) -> tuple[Lexicon, int]:
+    """Return the training pairs to choose settings by, and how many more there were that are test pairs.
+
+    They are the pairs whose source words are not in the seed, less every pair that is in a test dictionary, whichever
+    word comes first: MUSE splits each direction for itself, so that test pairs of one are training pairs of the other.
+    Letter case does not count.
+    """
+    seen = {source.lower() for source, _ in seed}
+    tested = {frozenset((source.lower(), target.lower())) for pairs in tests for source, target in pairs}
+    unused = [(source, target) for source, target in train if source.lower() not in seen]
+    kept = [pair for pair in unused if frozenset(word.lower() for word in pair) not in tested]
+    if not kept:
+        raise LexiconError(
+            f"no development pairs are left: of {len(unused):,} training pairs outside the seed all are test pairs",
+            advice="take fewer seed pairs",
+        )
+    return Lexicon(kept), len(unused) - len(kept)
 
 
 def word_columns(score: Evaluation) -> dict[str, list[Any]]:

@@ -199,8 +199,10 @@ class Method(ABC):
     checkpoints: ClassVar[bool] = False  # it saves its state in `Run.checkpoint` and can go on from there
     Options: ClassVar[type[Any]] = Options  # a frozen dataclass derived from it; none by default
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}
+    departures: ClassVar[Mapping[str | None, str]] = {}  # by profile: how it differs from the published system
     alignment: ClassVar[type[Alignment]] = LinearAlignment  # the class of what `fit` returns
     costs: ClassVar[dict[str | None, Cost]] = {}  # by profile, None for the defaults
+    revisions: ClassVar[Mapping[str | None, int]] = {}  # by profile, 1 if missing; counts changes of its results
     quick: ClassVar[dict[str, Any]] = {}  # options of a short run, for `lnmap.testing.check_method`
     finds: ClassVar[float] = 95.0  # per cent of a planted rotation's words that a short run finds; 0: not asked for
 
@@ -219,6 +221,11 @@ class Method(ABC):
     def cost(cls, profile: str | None, options: Mapping[str, Any]) -> Cost | None:
         """Return what a fit with a profile and further options costs; None if that was not measured."""
         return cls.costs.get(profile)
+
+    @classmethod
+    def revision(cls, profile: str | None) -> int:
+        """Return how often what a profile computes was changed, plus one."""
+        return cls.revisions.get(profile, 1)
 
     @abstractmethod
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:

@@ -44,6 +44,7 @@ class Procrustes(Method):
     keeps_target = True
     stochastic = False
     Options = ProcrustesOptions
+    departures = {None: "centres the vectors too; leaves out the reduction of dimensions of Smith et al."}
     costs = {None: Cost(one=0.3)}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:

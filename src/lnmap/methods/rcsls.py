@@ -49,6 +49,12 @@ class Rcsls(Method):
     keeps_target = True
     Options = RcslsOptions
     profiles = {"original": {"normalize": "unit", "step": 25.0}}
+    revisions = {"original": 2}
+    departures = {
+        None: "held-out pairs choose the number of steps, no step raises the loss, mapped words have length one in it, "
+        "and vectors are centred; the original takes 11 steps of one size, halved after a rise",
+        "original": "none known but float32; the step is that of the authors' example script, their default is 1",
+    }
     costs = {None: Cost(one=33), "original": Cost(one=7)}
     quick = {"max_steps": 5, "iterations": 2}
 
@@ -68,8 +74,8 @@ class Rcsls(Method):
         return LinearAlignment.onto_target(norms, w)
 
     def _fixed(self, loss: RcslsLoss, pairs: Tensor, run: Run) -> Tensor:
-        """Follow the original's rule: halve the step after the loss has risen, but keep the W that made it rise."""
-        w, step, last = rotate_pairs(loss.x, loss.y, pairs), self.options.step, torch.inf
+        """Follow the original's rule: halve the step while the loss is above its least, but never take a step back."""
+        w, step, least = rotate_pairs(loss.x, loss.y, pairs), self.options.step, torch.inf
         with run.progress.task("rcsls", self.options.iterations + 1) as task:
             for iteration in range(self.options.iterations + 1):
                 if step < self.options.least_step:
@@ -77,7 +83,7 @@ class Rcsls(Method):
                 value, gradient = loss(w, pairs)
                 w = self._project(w - step * gradient)
                 run.record(iteration=iteration, loss=value, step=step)
-                step, last = step / 2 if value > last else step, value
+                step, least = step / 2 if value > least else step, min(value, least)
                 task.advance()
         return w
 

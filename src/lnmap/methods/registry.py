@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, fields
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -123,6 +123,7 @@ def declaration_problem(method: Any) -> str | None:
         (_derives(method.Options, Options), "its Options do not derive from lnmap.methods.options.Options"),
         (_derives(method.alignment, Alignment), "its alignment does not derive from lnmap.methods.base.Alignment"),
         (_text(method.alignment, "kind"), "its alignment has no kind"),
+        (isinstance(method.departures, Mapping), "its departures are no mapping of profiles to lines"),
     ]
     try:
         return next((problem for kept, problem in rules if not kept), None) or _options_problem(method)

@@ -32,6 +32,18 @@ def declaration(case: Case) -> None:
     require(case.cls.__name__ in shown or case.name in shown, f"its repr is {shown}")
 
 
+def departures(case: Case) -> None:
+    """It says in a line per profile how it differs from the published system; other packages may leave that out."""
+    said = case.cls.departures
+    own = case.cls.__module__.split(".")[0] == "lnmap"
+    missing = [profile or "the defaults" for profile in (None, *case.cls.profiles) if profile not in said]
+    require(not own or not missing, f"it has no line on {', '.join(missing)}")
+    unknown = [str(profile) for profile in said if profile not in (None, *case.cls.profiles)]
+    require(not unknown, f"it speaks of what is no profile: {', '.join(unknown)}")
+    wrong = [str(profile) for profile, text in said.items() if not text.strip() or "\n" in text]
+    require(not wrong, f"what it says is not one line: {', '.join(wrong)}")
+
+
 def planted_rotation(case: Case) -> None:
     """A short run finds a planted rotation in both directions, as far as the class says (`finds`)."""
     for direction in Direction if case.cls.finds else ():
@@ -185,6 +197,7 @@ RULES: dict[str, Callable[[Case], None]] = {
     rule.__name__: rule
     for rule in (
         declaration,
+        departures,
         planted_rotation,
         both_directions,
         one_space,

@@ -34,7 +34,11 @@ class Written:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the cells under stable names."""
-        return {"report": str(self.page), "tables": {table.name: _cells(table) for table in self.tables}}
+        return {
+            "report": str(self.page),
+            "tables": {table.name: _cells(table) for table in self.tables},
+            "other_versions": {table.name: table.version_notes for table in self.tables if table.version_notes},
+        }
 
 
 def write_report(folder: str | Path, progress: Progress | None = None) -> Written:

@@ -11,6 +11,7 @@ from typing import Any
 from lnmap.errors import OptionError
 from lnmap.evaluate import Comparison, Evaluation, WordResult, compare
 from lnmap.experiments.report.mistakes import Mistakes, sort_mistakes
+from lnmap.experiments.report.versions import version_notes
 from lnmap.experiments.results import DONE, FAILED, Results
 from lnmap.experiments.tables import load_table
 from lnmap.experiments.trial import MEASURE, NO_SEED, Trial
@@ -95,7 +96,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of a table: a system under a seed rule, with the mean of its cells, and the paper's."""
+    """One row of a table: a system under a seed rule, with the mean of its cells, and the paper's.
+
+    :param profile: the profile it ran with, and the options that the table sets on top of it.
+    """
 
     take: str
     system: str
@@ -137,7 +141,7 @@ class TableReport:
             cells = [self.cells.get((take, system, direction)) for direction in self.directions]
             there = [cell for cell in cells if cell is not None]
             if there:
-                yield Line(take, system, label, there[0].trial.profile or "default", cells, *_averages(cells))
+                yield Line(take, system, label, _settings(there), cells, *_averages(cells))
 
     def is_best(self, cell: Cell) -> bool:
         """Whether a cell has the best mean, as shown, of its column and seed rule."""
@@ -158,6 +162,16 @@ class TableReport:
             for cell in self.cells.values()
             for result in cell.failed
         ]
+
+    @cached_property
+    def version_notes(self) -> list[str]:
+        """Return a sentence about each row with results that the running program would not make in this way."""
+        lines = [line for take in self.takes for line in self.lines(take)]
+        rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for line in lines:
+            runs = [run for cell in line.cells if cell is not None for run in cell.done]
+            rows.setdefault((line.label, line.profile), []).extend(runs)
+        return version_notes((*names, runs) for names, runs in rows.items())
 
     @cached_property
     def mistakes(self) -> list[tuple[str, str, list[Mistakes]]]:
@@ -182,6 +196,14 @@ def collect(results: Results) -> list[TableReport]:
 def seed_name(take: str) -> str:
     """Return the name of a seed rule for readers."""
     return "no seed" if take == NO_SEED else take
+
+
+def _settings(cells: Sequence[Cell]) -> str:
+    """Return the profile of a row and the options set on top of it."""
+    options = [cell.trial.options for cell in cells]
+    shared = [f"{name}={value}" for name, value in options[0].items() if all(o.get(name) == value for o in options)]
+    own = [] if all(o == options[0] for o in options) else ["options by direction"]
+    return ", ".join([cells[0].trial.profile or "default", *shared, *own])
 
 
 def _averages(cells: Sequence[Cell | None]) -> tuple[float | None, float | None]:

@@ -18,7 +18,7 @@ SECONDS_HEADS = ("system", "seed", "runs", "seconds", "CPU seconds")
 CSV_HEADS = (
     *("table", "take", "system", "method", "profile", "direction", "seed", "status", "p@1", "p@5", "p@10", "mrr"),
     *("p@1_low", "p@1_high", "n", "coverage", "seed_pairs", "published", "difference", "p_value", "seconds"),
-    *("cpu_seconds", "device", "resumed", "key", "reason"),
+    *("cpu_seconds", "device", "resumed", "lnmap", "revision", "key", "reason"),
 )
 
 
@@ -92,7 +92,7 @@ def legend(table: TableReport, below: bool = False) -> str:
         "P@1 in per cent: mean ± standard deviation over seeds where there are several; the best of a column is bold."
     )
     if any(cell.trial.score == DEVELOPMENT for cell in table.cells.values()):
-        text += " Scored on training pairs whose source words are not in the seed, not on the test dictionary."
+        text += " Scored on training pairs with source words outside the seed, less all test pairs of both directions."
     if table.has_paper:
         place = "Below, small," if below else "After the slash"
         text += f" {place} the paper's number, and ours less the paper's."
@@ -102,6 +102,9 @@ def legend(table: TableReport, below: bool = False) -> str:
             "(exact sign test, two-sided p < 0.05, first seed of each; systems without a seed against its smallest; "
             "no correction for the number of comparisons)."
         )
+    if table.version_notes:
+        text += " Not all of it was made with this version of lnmap; repeat the reproduce command to run it again. "
+        text += " ".join(table.version_notes)
     return text
 
 
@@ -155,6 +158,8 @@ def _csv_row(table: TableReport, cell: Cell, run: dict[str, Any]) -> dict[str, A
     known = {
         "table": table.name,
         "status": run["status"],
+        "lnmap": run.get("versions", {}).get("lnmap", ""),
+        "revision": run.get("revision", 1 if scores else ""),
         "p@1_low": low,
         "p@1_high": high,
         "published": cell.published,

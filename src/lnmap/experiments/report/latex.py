@@ -18,7 +18,9 @@ def latex(table: TableReport) -> str:
     """Return a table with the paper's numbers below ours, smaller; one too high for a page becomes several."""
     floats = _floats(table)
     head = r"% needs \usepackage{booktabs}, and a page as wide as two columns; written by lnmap report"
-    return "\n".join([head, *(_float(table, takes, i, len(floats)) for i, takes in enumerate(floats, 1))])
+    lines = [line for take in table.takes for line in table.lines(take)]
+    profiles = dict.fromkeys(f"% {line.label}, {line.system}: profile {line.profile}" for line in lines)
+    return "\n".join([head, *profiles, *(_float(table, takes, i, len(floats)) for i, takes in enumerate(floats, 1))])
 
 
 def _floats(table: TableReport) -> list[list[str]]:
@@ -70,6 +72,8 @@ def _caption(table: TableReport, part: str) -> str:
     text = f"{table.title}{part}. Mean over seeds, standard deviation as index."
     text += " Below, small: the paper's numbers." if table.has_paper else ""
     arrows = f" Arrows: significantly better or worse than {table.reference} (sign test, p < 0.05)."
+    if table.version_notes:
+        text += f" Not all of it was made with this version of lnmap: {' '.join(table.version_notes)}"
     return text + (arrows if table.reference else "")
 
 

@@ -72,9 +72,9 @@ def _results(table: TableReport) -> str:
             if line.ours is not None and line.paper is not None:
                 paper = f"<small>{line.paper:.1f}{_difference(round(line.ours - line.paper, 1))}</small>"
             mean = f'<td class="mean"><b>{shown(line.ours)}</b>{paper}</td>'
-            profile = f'<th title="profile {escape(line.profile)}">'
-            rows.append(f"<tr>{profile}{escape(line.label)}</th>{cells}{mean}</tr>")
-    head = f"<thead><tr><th>system</th>{heads}<th>mean</th></tr></thead>"
+            system = f"<th>{escape(line.label)}<small>{escape(line.profile)}</small></th>"
+            rows.append(f"<tr>{system}{cells}{mean}</tr>")
+    head = f"<thead><tr><th>system, profile</th>{heads}<th>mean</th></tr></thead>"
     return f'<div class="scroll"><table class="results">{head}<tbody>{"".join(rows)}</tbody></table></div>'
 
 

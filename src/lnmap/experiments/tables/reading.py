@@ -166,6 +166,8 @@ class _Reader:
         """Yield a row for each system and seed rule; systems without a seed have one."""
         rules = list(takes or self.fields.get("takes", list))
         self.fields.get("takes", list, [])
+        for take in rules:
+            self._check_rule(self.fields, take)
         for system in systems.values():
             for take in [NO_SEED] if METHODS[system.method].supervision == "none" else rules:
                 self._check_seed(self.fields, take, system)
@@ -217,14 +219,17 @@ class _Reader:
 
     def _check_seed(self, fields: _Fields, take: str, system: System) -> None:
         """Refuse an unknown seed rule, and one that the method cannot be trained with."""
+        self._check_rule(fields, take)
+        fits = (METHODS[system.method].supervision == "none") == (take == NO_SEED)
+        fields.require(fits, f"method {system.method!r} does not go with the seed rule {take!r}")
+
+    def _check_rule(self, fields: _Fields, take: str) -> None:
         fields.require(isinstance(take, str), f"a seed rule must be text, got {take!r}")
         if take != NO_SEED:
             try:
                 parse_rule(take)
             except OptionError as error:
                 raise OptionError(f"{fields.where}: {error}, or {NO_SEED}") from error
-        fits = (METHODS[system.method].supervision == "none") == (take == NO_SEED)
-        fields.require(fits, f"method {system.method!r} does not go with the seed rule {take!r}")
 
     def _number(self, value: Any, fields: _Fields) -> float:
         number = self.misprints.get(value) if isinstance(value, str) else value

@@ -56,6 +56,7 @@ class Auto(Method):
     needs_pairs = False
     checkpoints = True
     Options = AutoOptions
+    departures = {None: "not a published system"}
     alignment = EnsembleAlignment
     costs = {None: Cost(one=366)}
     quick = {"iterations": 2, "trial_iterations": 2}

@@ -59,28 +59,56 @@ class Decoder(nn.Module):
         return torch.tanh(x) if self.squash else x  # Eq. 6
 
 
+class Bend(nn.Module):
+    """A tanh layer for codes of length one, (n, c) -> (n, c), which adds nothing at first.
+
+    Codes have entries of about c^-0.5, where a tanh with weights of usual size is a straight line. Here the inputs of
+    the tanh have variance one.
+    """
+
+    def __init__(self, code: int, hidden: int, drop: nn.Module) -> None:
+        super().__init__()
+        self.inner, self.outer, self.drop = nn.Linear(code, hidden), nn.Linear(hidden, code), drop
+        self.begin()
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Return what is added to the linear map."""
+        return self.outer(self.drop(torch.tanh(self.inner(z))))
+
+    @torch.no_grad()
+    def begin(self) -> None:
+        """Draw the inner layer, and let the outer one give zeros."""
+        nn.init.normal_(self.inner.weight)
+        nn.init.zeros_(self.inner.bias)
+        nn.init.zeros_(self.outer.weight)
+        nn.init.zeros_(self.outer.bias)
+
+
 class Mapper(nn.Module):
     """M or N: (n, c) -> (n, c). A tanh layer and a linear one, both starting as the identity; or one matrix."""
 
     def __init__(self, options: LNMapOptions) -> None:
         super().__init__()
         c, hidden = options.code, options.mapper_hidden
+        drop = nn.Dropout(options.mapper_dropout) if options.mapper_dropout else nn.Identity()
         if options.mapper == "nonlinear":
-            drop = nn.Dropout(options.mapper_dropout) if options.mapper_dropout else nn.Identity()
             self.layers = nn.Sequential(nn.Linear(c, hidden), nn.Sequential(drop, nn.Tanh()), nn.Linear(hidden, c))
         else:
             self.layers = nn.Sequential(nn.Linear(c, c, bias=False))
         for layer in linear_layers(self):
             nn.init.eye_(layer.weight)
+        self.bend = Bend(c, hidden, drop) if options.mapper == "residual" else None
 
     def forward(self, z: Tensor) -> Tensor:
         """Translate codes."""
-        return self.layers(z)
+        return self.layers(z) if self.bend is None else self.layers(z) + self.bend(z)
 
     @torch.no_grad()
     def set_matrix(self, matrix: Tensor) -> None:
         """Make the mapper compute `matrix z`: exactly if it is linear, else up to the tanh (codes are small)."""
-        linear = linear_layers(self)
+        if self.bend is not None:
+            self.bend.begin()
+        linear = linear_layers(self.layers)
         for layer in linear:
             nn.init.eye_(layer.weight)
             if layer.bias is not None:

@@ -23,7 +23,11 @@ class LNMapOptions(Options):
     )
     # networks (Section 3.1, appendix)
     autoencoder: str = option("linear", "kind of autoencoder", choices=("nonlinear", "linear"))
-    mapper: str = option("nonlinear", "kind of mapper", choices=("nonlinear", "linear", "procrustes"))
+    mapper: str = option(
+        "nonlinear",
+        "kind of mapper; residual is a matrix and, added to it, a tanh layer that really bends",
+        choices=("nonlinear", "residual", "linear", "procrustes"),
+    )
     code: int = option(350, "size of the latent code z", low=1)
     hidden: int = option(400, "hidden size of the autoencoders", low=1)
     mapper_hidden: int = option(400, "hidden size of the mappers", low=1)
@@ -34,13 +38,16 @@ class LNMapOptions(Options):
     ae_least: int = option(1000, "least steps of autoencoder training: small vocabularies get more epochs", low=0)
     ae_draws: int = option(0, "words drawn per epoch, with replacement; 0 for one pass over all words", low=0)
     ae_batch: int = option(512, "batch size of autoencoder training", low=1)
-    ae_rate: float = option(1e-3, "Adam learning rate of the autoencoders", low=0)
+    ae_rate: float = option(1e-3, "learning rate of the autoencoders", low=0)
+    coder_optimizer: str = option(
+        "adam", "optimiser of encoders and decoders, if they are trained; the paper's text says sgd", ("adam", "sgd")
+    )
     # step 3.i (Eq. 8-11)
     reduction: str = option("sum", "squared error: mean over dimensions or sum", choices=("mean", "sum"))
     back_translation: float = option(1.0, "weight lambda_1 of the back-translation loss", low=0)
     reconstruction: float = option(1.0, "weight lambda_2 of the reconstruction loss", low=0)
     batch: int = option(1024, "batch size of mapping", low=1)
-    encoder_rate: float = option(1e-3, "Adam learning rate of encoder and decoder while mapping", low=0)
+    encoder_rate: float = option(1e-3, "learning rate of encoder and decoder while mapping", low=0)
     mapper_rate: float = option(1e-3, "learning rate of the mappers", low=0)
     closed_iterations: int = option(2, "first iterations that use the closed form as it is, without training", low=0)
     steps: int = option(10, "training steps per iteration, if updates=ranking", low=1)
@@ -99,7 +106,7 @@ PAPER: dict[str, Any] = {
     "mapper_dropout": 0.0,
     "ae_draws": 0,
     "reduction": "sum",
-    "iterations": 20,
+    "iterations": 10,  # as in the released code: the text has no limit, and its test is seldom met
     "pool": 15_000,
     "rank_by": "csls",
     "tolerance": 1e-6,

@@ -24,7 +24,7 @@ from lnmap.methods.lnmap.cuda import STEPS  # the only line that needs the folde
 from lnmap.methods.lnmap.networks import in_blocks
 from lnmap.methods.lnmap.optim import SGD, Adam
 from lnmap.methods.lnmap.options import LNMapOptions
-from lnmap.methods.lnmap.steps import Batches, Step, autoencoder_step, mapping_step
+from lnmap.methods.lnmap.steps import Batches, Step, autoencoder_step, joint_step, successive_step
 
 _WORDS = 200_000  # most frequent words that autoencoders are trained on
 _DECAY = 30  # epochs after which the mappers' learning rate is divided by ten
@@ -36,10 +36,12 @@ class TrainedAutoencoders(Algorithm1):
 
     def __init__(self, x: Tensor, y: Tensor, seed: Tensor, options: LNMapOptions, run: Run) -> None:
         super().__init__(x, y, seed, options, run)
-        pairs = zip(Side, self.nets.autoencoders(), strict=True)
-        self.adams = {side: Adam(pair, options.ae_rate) for side, pair in pairs}
-        for side, adam in self.adams.items():
-            self.book.moments |= {f"{side}.{name}": tensor for name, tensor in adam.tensors().items()}
+        make = Adam if options.coder_optimizer == "adam" else SGD
+        self.coders: dict[Side, tuple[SGD, SGD]] = {}  # optimisers of E and of D: Algorithm 1 moves E alone at times
+        for side, (encoder, decoder) in zip(Side, self.nets.autoencoders(), strict=True):
+            self.coders[side] = make((encoder,), options.ae_rate), make((decoder,), options.ae_rate)
+            for part, optimizer in zip("ed", self.coders[side], strict=True):
+                self.book.moments |= {f"{side}.{part}.{name}": t for name, t in optimizer.tensors().items()}
 
     def latent_spaces(self) -> None:
         """Step 1: minimise Eq. 7 for both languages, side by side."""
@@ -50,8 +52,9 @@ class TrainedAutoencoders(Algorithm1):
         steps = -(-draws // size)  # per epoch; the last batch is filled up
         epochs = max(options.ae_epochs, -(-options.ae_least // steps))
         batches = [Batches(steps * size, size, device) for _ in vectors]
-        parts = zip(self.nets.train().autoencoders(), self.adams.values(), vectors, batches, strict=True)
-        both = [fastest(autoencoder_step, device)(*pair, adam, v, batch, options) for pair, adam, v, batch in parts]
+        parts = zip(self.nets.train().autoencoders(), self.coders.values(), vectors, batches, strict=True)
+        step = fastest(autoencoder_step, device)
+        both = [step(*pair, coders, v, batch, options) for pair, coders, v, batch in parts]
         repeated = Repeated([one.run for one in both], [t for one in both for t in one.state()], device)
         for _ in counted(self.run, "autoencoders", epochs):
             for v, batch in zip(vectors, batches, strict=True):
@@ -71,19 +74,19 @@ class TrainedAutoencoders(Algorithm1):
 
 
 class Published(TrainedAutoencoders):
-    """Algorithm 1 as the profiles `paper` and `release` run it; the encoder's Adam goes on from step 1."""
+    """Algorithm 1 as the profiles `paper` and `release` run it; the autoencoders' optimisers go on from step 1."""
 
     def train_on_dictionary(self, way: Training) -> dict[str, float]:
         """Step 3.i; repeated with smaller learning rates as long as it diverges."""
         if self.options.mapper == "procrustes":
             return super().train_on_dictionary(way)
-        adam, (rows_x, rows_y) = self.adams[way.direction.asked], way.pairs.T
+        coders, (rows_x, rows_y) = self.coders[way.direction.asked], way.pairs.T
         x, y = way.x[rows_x], way.y[rows_y]  # (k, d_x), (k, d_y)
-        state = way.nets.state_dict() | adam.tensors()
+        state = way.nets.state_dict() | self.book.moments
         before = snapshot(state)
         for _ in range(_RETRIES):
             reseed(self.run, way.iteration, way.direction is Direction.BACKWARD)
-            self._go_over(x, y, adam, way)
+            self._go_over(x, y, coders, way)
             with torch.no_grad():
                 losses = mapping_losses(way.nets.eval(), x, way.nets.encoder_y(y), self.options).log()
             if all(math.isfinite(loss) for loss in losses.values()):
@@ -95,14 +98,16 @@ class Published(TrainedAutoencoders):
             f"LNMap diverged {_RETRIES} times in iteration {way.iteration}; lower encoder_rate and mapper_rate"
         )
 
-    def _go_over(self, x: Tensor, y: Tensor, adam: Adam, way: Training) -> None:
+    def _go_over(self, x: Tensor, y: Tensor, coders: tuple[SGD, SGD], way: Training) -> None:
         """Go `epochs` times over the pairs (x, y), shapes (k, d_x) and (k, d_y), in random order."""
         options, nets, device = self.options, way.nets.train(), x.device
-        adam.rate.fill_(options.encoder_rate * way.scale)
+        for optimizer in coders:
+            optimizer.rate.fill_(options.encoder_rate * way.scale)
         mappers = SGD((nets.mapper_m, nets.mapper_n), options.mapper_rate * way.scale)
         batches = Batches(len(x), min(options.batch, len(x)), device)
-        make = mapping_step if options.updates == "successive" else fastest(mapping_step, device)
-        step = make(nets, (adam, mappers), x, in_blocks(nets.encode_target, y), batches, options)
+        make: Any = successive_step if options.updates == "successive" else joint_step
+        make = make if options.mapper == "residual" else fastest(make, device)
+        step = make(nets, (*coders, mappers), x, in_blocks(nets.encode_target, y), batches, options)
         whole = Repeated([step.run], step.state(), device)
         rest = Repeated([lambda: step.run(whole=False)], step.state(), device) if batches.left else None
         dropout = options.dropout if options.autoencoder == "nonlinear" else 0.0

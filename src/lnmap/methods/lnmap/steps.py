@@ -13,8 +13,10 @@ from torch import Tensor
 
 from lnmap.methods.lnmap.algorithm import autoencoder_loss, mapping_losses
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Networks
-from lnmap.methods.lnmap.optim import SGD, Adam, minimise
+from lnmap.methods.lnmap.optim import SGD, minimise
 from lnmap.methods.lnmap.options import LNMapOptions
+
+Trained = tuple[SGD, SGD, SGD]  # the optimisers of E_x, of D_x, and of M and N together
 
 
 class Batches:
@@ -68,31 +70,44 @@ class Step:
 
 
 def autoencoder_step(
-    encoder: Encoder, decoder: Decoder, adam: Adam, vectors: Tensor, batches: Batches, options: LNMapOptions
+    encoder: Encoder,
+    decoder: Decoder,
+    optimizers: tuple[SGD, SGD],
+    vectors: Tensor,
+    batches: Batches,
+    options: LNMapOptions,
 ) -> Step:
     """Return a step on Eq. 7 for one language's vectors (n, d)."""
 
     def update(x: Tensor) -> None:
-        minimise(autoencoder_loss(encoder, decoder, x, options), adam)
+        minimise(autoencoder_loss(encoder, decoder, x, options), *optimizers)
 
-    return Step(update, (vectors,), batches, (adam,))
+    return Step(update, (vectors,), batches, optimizers)
 
 
-def mapping_step(
-    nets: Networks, optimizers: tuple[Adam, SGD], x: Tensor, codes: Tensor, batches: Batches, options: LNMapOptions
+def joint_step(
+    nets: Networks, optimizers: Trained, x: Tensor, codes: Tensor, batches: Batches, options: LNMapOptions
 ) -> Step:
-    """Return a step on Eq. 8-11 for vectors x (k, d) and their translations' codes (k, c)."""
-    autoencoder, mappers = optimizers
+    """Return a step on Eq. 11 for vectors x (k, d) and their translations' codes (k, c), as the released code does."""
+
+    def update(x: Tensor, z_y: Tensor) -> None:
+        minimise(mapping_losses(nets, x, z_y, options).total, *optimizers)
+
+    return Step(update, (x, codes), batches, optimizers)
+
+
+def successive_step(
+    nets: Networks, optimizers: Trained, x: Tensor, codes: Tensor, batches: Batches, options: LNMapOptions
+) -> Step:
+    """Return the three updates of Algorithm 1, one after the other, for vectors x (k, d) and codes (k, c)."""
+    encoder, decoder, mappers = optimizers
     lambda_1, lambda_2 = options.back_translation, options.reconstruction
 
-    def joint(x: Tensor, z_y: Tensor) -> None:  # as the released code does
-        minimise(mapping_losses(nets, x, z_y, options).total, autoencoder, mappers)
-
-    def successive(x: Tensor, z_y: Tensor) -> None:  # as Algorithm 1 prints it
-        minimise(mapping_losses(nets, x, z_y, options).mapping, autoencoder, mappers)
+    def update(x: Tensor, z_y: Tensor) -> None:
+        minimise(mapping_losses(nets, x, z_y, options).mapping, encoder, mappers)  # N has no gradient
         if lambda_1:
             minimise(lambda_1 * mapping_losses(nets, x, z_y, options).back_translation, mappers)
         if lambda_2:
-            minimise(lambda_2 * mapping_losses(nets, x, z_y, options).reconstruction, autoencoder, mappers)
+            minimise(lambda_2 * mapping_losses(nets, x, z_y, options).reconstruction, encoder, decoder, mappers)
 
-    return Step(successive if options.updates == "successive" else joint, (x, codes), batches, optimizers)
+    return Step(update, (x, codes), batches, optimizers)

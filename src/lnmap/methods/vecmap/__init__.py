@@ -14,6 +14,10 @@ from lnmap.methods.vecmap.learning import SelfLearningOptions, initial_pairs, se
 from lnmap.methods.vecmap.mapping import MultiStepOptions, choose_ridge, multi_step
 from lnmap.normalize import Norms, fit_both
 
+_ORIGINAL = {"schedule": "original", "max_iterations": 1_000_000}  # VecMap has no limit
+_RIDGE = "none known where the pairs span all dimensions; with fewer, a ridge makes the singular whitening possible"
+_SHORTENED = "shortened schedule: dropout on the 4 000 most frequent words, stages end after 10 iterations, not 50"
+_RANDOM = "other random numbers"
 _QUICK = {"words": 600, "fast_words": 600, "max_iterations": 60, "fast_patience": 3, "fast_finish": 3}
 
 
@@ -47,6 +51,7 @@ class VecmapSup(_Vecmap):
     citation = "Artetxe et al. 2018, AAAI; VecMap's preset --supervised"
     stochastic = False
     Options = MultiStepOptions
+    departures = {None: _RIDGE}
     costs = {None: Cost(one=0.5)}
 
     def _dictionary(self, x: Tensor, z: Tensor, pairs: Tensor, run: Run) -> Tensor:
@@ -69,6 +74,7 @@ class Artetxe2018Aaai(VecmapSup):
     title = "Multi-step framework of linear transformations"
     citation = "Artetxe et al. 2018, AAAI"
     Options = AaaiOptions
+    departures = {None: _RIDGE}
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,8 @@ class VecmapSemi(_Vecmap):
     citation = "Artetxe et al. 2018, ACL; VecMap's preset --semi_supervised"
     supervision = "seed + unaligned words"
     Options = RobustOptions
+    profiles = {"original": _ORIGINAL}
+    departures = {None: _SHORTENED, "original": f"none known but {_RANDOM}"}
     costs = {None: Cost(250)}
     quick = _QUICK
 
@@ -113,6 +121,7 @@ class Artetxe2017(_Vecmap):
     orthogonal = True
     keeps_target = True
     Options = Acl2017Options
+    departures = {None: "none known but a limit of 2 000 iterations"}
     costs = {None: Cost(both=59)}
     quick = {"max_iterations": 5}
 
@@ -146,6 +155,11 @@ class Artetxe2018Acl(_Vecmap):
     citation = "Artetxe et al. 2018, ACL"
     supervision = "none"
     Options = Acl2018Options
+    profiles = {"original": {**_ORIGINAL, "least_distinctness": 0.0}}
+    departures = {
+        None: f"{_SHORTENED}; a result no better than chance is an error",
+        "original": f"none known but {_RANDOM}; fewer than 100 words are refused",
+    }
     costs = {None: Cost(266)}
     quick = {**_QUICK, "initial_words": 600, "check_words": 600}
 

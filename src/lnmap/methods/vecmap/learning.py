@@ -156,7 +156,8 @@ def self_learn(x: Tensor, z: Tensor, pairs: Tensor, options: SelfLearningOptions
     with run.progress.task("self-learning", None) as task:
         for stage in stages(options, max(len(x), len(z))):
             best = best if stage.words == words else -torch.inf
-            words, waited = stage.words, 0
+            words = stage.words
+            waited = -1 if iteration and options.schedule == "original" else 0  # VecMap counts from a stage's second
             for _ in range(min(stage.longest, options.max_iterations - iteration)):
                 w = rotate_pairs(x, z, pairs)
                 pairs, objective = induce_pairs(x[:words] @ w, z[:words], options, stage.keep, generator, run.memory)

@@ -8,6 +8,10 @@ To do without this folder, delete it and, in `published.py`, replace the import 
 `STEPS: dict[str, object] = {}` below the imports. `benchmarks/cuda_steps.py` measures what the folder buys.
 """
 
-from lnmap.methods.lnmap.cuda.steps import AutoencoderStep, JointStep
+from lnmap.methods.lnmap.cuda.steps import AutoencoderStep, JointStep, SuccessiveStep
 
-STEPS: dict[str, object] = {"autoencoder_step": AutoencoderStep, "mapping_step": JointStep}
+STEPS: dict[str, object] = {
+    "autoencoder_step": AutoencoderStep,
+    "joint_step": JointStep,
+    "successive_step": SuccessiveStep,
+}

@@ -48,7 +48,7 @@ class Slot:
 
 
 class Flat:
-    """Values, moments and gradients of all parameters of two groups of networks, each with its optimiser."""
+    """Values, moments and gradients of all parameters of up to three groups of networks, each with its optimiser."""
 
     def __init__(self, groups: Sequence[tuple[Sequence[nn.Module], SGD]], device: torch.device) -> None:
         self.groups, self.slots, self.slopes = groups, {}, {}  # type: ignore[var-annotated]
@@ -66,8 +66,9 @@ class Flat:
         self.copy, self.grad = (torch.zeros(place, device=device, dtype=torch.bfloat16) for _ in range(2))
         self.slope_grad = torch.zeros(max(1, len(self.slopes)), device=device)
         self.kind = torch.zeros(place, device=device, dtype=torch.uint8)
-        self.steps = torch.zeros(2, device=device, dtype=torch.long)
-        self.rates = [optimizer.rate for _, optimizer in groups]
+        self.steps = torch.zeros(3, device=device, dtype=torch.long)  # of each group
+        rates = [optimizer.rate for _, optimizer in groups]
+        self.rates = [*rates, *rates[:1] * (3 - len(rates))]
         self.load()
 
     def tensors(self) -> list[Tensor]:
@@ -80,10 +81,9 @@ class Flat:
         for slot in self.slots.values():
             slot.of(self.value)[slot.outputs, slot.inputs] = 1  # the column of ones gives a column of ones
         for group, (_, optimizer) in enumerate(self.groups):
-            adam = isinstance(optimizer, Adam)
             for parameter, (value, first, second, kind) in self._places(group):
                 value.copy_(parameter)
-                kind.fill_(2 * group + (2 if adam else 1))
+                kind.fill_(self._kind(group))
                 if isinstance(optimizer, Adam):
                     state = optimizer.inner.state[parameter]
                     first.copy_(state["exp_avg"])
@@ -103,8 +103,17 @@ class Flat:
                     state["exp_avg_sq"].copy_(second)
                     state["step"].fill_(float(self.steps[group]))
 
-    def update(self) -> None:
-        """Take one step of the optimisers."""
+    def only(self, *modules: nn.Module) -> Tensor:
+        """Return `kind` with everything but these networks fixed."""
+        kind = torch.zeros_like(self.kind)
+        for group in range(len(self.groups)):
+            for parameter, (*_, place) in self._places(group, kind):
+                if any(parameter is p for module in modules for p in module.parameters()):
+                    place.fill_(self._kind(group))
+        return kind
+
+    def update(self, kind: Tensor | None = None) -> None:
+        """Take one step of the optimisers, on all parameters or on those that `kind` does not fix."""
         n = len(self.value)
         launch(
             "update",
@@ -115,18 +124,20 @@ class Flat:
             self.second,
             self.grad,
             self.slope_grad,
-            self.kind,
+            self.kind if kind is None else kind,
             self.copy,
-            self.rates[0],
-            self.rates[-1],
+            *self.rates,
             self.steps,
             n,
             len(self.slopes),
         )
 
-    def _places(self, group: int) -> list[tuple[nn.Parameter, tuple[Tensor, ...]]]:
-        """Pair each parameter of a group with its places in value, moments and kind."""
-        arrays = self.value, self.first, self.second, self.kind
+    def _kind(self, group: int) -> int:
+        return 2 * group + (2 if isinstance(self.groups[group][1], Adam) else 1)
+
+    def _places(self, group: int, kind: Tensor | None = None) -> list[tuple[nn.Parameter, tuple[Tensor, ...]]]:
+        """Pair each parameter of a group with its places in value, moments and `kind`."""
+        arrays = self.value, self.first, self.second, self.kind if kind is None else kind
         found = []
         for module in self.groups[group][0]:
             for layer in linear_layers(module):

@@ -113,12 +113,13 @@ extern "C" __global__ void total(const float* numbers, float* out, int n) {
 // descent, 2 + 2 * group for Adam; the last `slopes` parameters have float gradients of their own.
 extern "C" __global__ void update(float* value, float* first, float* second, const bf16* grad, const float* slope_grad,
                                   const unsigned char* kind, bf16* copy, const float* rate0, const float* rate1,
-                                  const long long* steps, int n, int slopes) {
-  __shared__ float scale[4];
-  if (threadIdx.x < 2) {
+                                  const float* rate2, const long long* steps, int n, int slopes) {
+  __shared__ float rate[3], scale[3], root[3];
+  if (threadIdx.x < 3) {
     float t = steps[threadIdx.x];
-    scale[threadIdx.x] = (threadIdx.x ? rate1[0] : rate0[0]) / (1 - powf(0.9f, t));
-    scale[threadIdx.x + 2] = 1 / sqrtf(1 - powf(0.999f, t));
+    rate[threadIdx.x] = (threadIdx.x == 0 ? rate0 : threadIdx.x == 1 ? rate1 : rate2)[0];
+    scale[threadIdx.x] = rate[threadIdx.x] / (1 - powf(0.9f, t));
+    root[threadIdx.x] = 1 / sqrtf(1 - powf(0.999f, t));
   }
   __syncthreads();
 #pragma unroll
@@ -128,12 +129,12 @@ extern "C" __global__ void update(float* value, float* first, float* second, con
     float g = i < n - slopes ? up(grad[i]) : slope_grad[i - (n - slopes)], v = value[i];
     int group = (kind[i] - 1) / 2;
     if (kind[i] % 2) {
-      v -= (group ? rate1[0] : rate0[0]) * g;
+      v -= rate[group] * g;
     } else {
       float m = first[i] + (g - first[i]) * 0.1f, s = second[i] + (g * g - second[i]) * 0.001f;
       first[i] = m;
       second[i] = s;
-      v -= scale[group] * m / (sqrtf(s) * scale[group + 2] + 1e-8f);
+      v -= scale[group] * m / (sqrtf(s) * root[group] + 1e-8f);
     }
     value[i] = v;
     copy[i] = down(v);
