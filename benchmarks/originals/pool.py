@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -27,8 +28,12 @@ def run_all(jobs: list[Job], args: Namespace) -> int:
         for job in [job for job, process in running.items() if process.poll() is not None]:
             del running[job]
         time.sleep(0.2)
-    for process in running.values():
+    for job, process in running.items():
         os.killpg(process.pid, signal.SIGKILL)
+        log = args.work / job.key.replace(":", ".") / "log.txt"
+        shown = log.read_text(encoding="utf-8", errors="replace")[-800:] if log.exists() else ""
+        stopped = {**job._asdict(), "status": "stopped", "reason": f"no time left; last it wrote: {shown}"}
+        (args.out / job.file).write_text(json.dumps(stopped, indent=1) + "\n", encoding="utf-8")
     unfinished = [job.key for job in jobs if not finished(job, args.out)]
     if unfinished:
         print("without a result:", *unfinished, sep="\n  ", file=sys.stderr)

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 from inputs import prepare
-from jobs import JOBS, Job, finished, select
+from jobs import finished, select
 from peers import missing
 from pool import run_all
 from systems import SYSTEMS
