@@ -8,6 +8,7 @@ one of the originals is called lnmap too. What today's Python, numpy and torch l
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import json
@@ -104,7 +105,7 @@ def fasttext(arguments):
 
 
 def muse(arguments):
-    """The last iteration of supervised.py, whose own choice looks at the test dictionary; the best of unsupervised.py."""
+    """Return the last iteration of supervised.py, which chooses by test words, or unsupervised.py's own choice."""
     script, *arguments = arguments
     trainer = run(script, [*arguments, "--export", ""])["trainer"]
     if script == "unsupervised.py":
@@ -141,10 +142,8 @@ def first_scored(script: str, arguments: list[str], sides):
 
     importlib.import_module("src.evaluation.word_translation").get_word_translation_accuracy = scorer
     importlib.import_module("src.evaluation").get_word_translation_accuracy = scorer
-    try:
+    with contextlib.suppress(Captured):
         run(script, arguments)
-    except Captured:
-        pass
     words, vectors = found
     return [list(ids) for ids in words], [side.detach().cpu() for side in vectors]
 

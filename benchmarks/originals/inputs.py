@@ -1,6 +1,6 @@
 """The files that every program gets: vectors as plain text, seed and test dictionaries.
 
-Vectors are read the MUSE way (lower-cased, the first of duplicates kept), the seed is what the package's own rule takes.
+Vectors are read the MUSE way (lower-cased, the first of duplicates kept), and the package's own rule takes the seed.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Run one job and write its result: `pool` starts this file once per job.
 
-    python job.py system:who:pair:take:seed WORK OUT DEVICE CLONES trial|whole LIMIT
+python job.py system:who:pair:take:seed WORK OUT DEVICE CLONES trial|whole LIMIT
 """
 
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -13,16 +14,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-import lnmap
 import numpy as np
 import torch
 from inputs import Inputs
 from jobs import Job
+from peers import copied
+from systems import GEOMM, SYSTEMS, VECMAP, Call, System
+
+import lnmap
 from lnmap.evaluate import evaluate
 from lnmap.methods import METHODS
 from lnmap.retrieve import BilingualSpace
-from peers import patched
-from systems import SYSTEMS, Call, System
 
 HERE = Path(__file__).resolve().parent
 
@@ -58,11 +60,10 @@ def machine(device: str) -> dict[str, str]:
 
 def original(system: System, call: Call, clones: Path, limit: float) -> dict[str, Any]:
     """Run an original program and score the vectors it ends with."""
-    patched(clones, system.peer, call.copy)
+    copied(clones, system.peer, call.copy)
     out = call.folder / "mapped.npz"
     arguments = system.arguments(call)
-    program = [str(HERE / "capture.py"), system.program, str(out), "cuda" if call.cuda else "cpu"]
-    command = [sys.executable, *(program if system.program else ["map_embeddings.py"]), *arguments]
+    command = [*command_of(system, out, call.cuda), *arguments]
     log = call.folder / "log.txt"
     with log.open("w") as stream:
         done = subprocess.run(
@@ -70,9 +71,17 @@ def original(system: System, call: Call, clones: Path, limit: float) -> dict[str
         )
     if done.returncode:
         raise RuntimeError(log.read_text(encoding="utf-8", errors="replace")[-1500:])
-    sides = read_mapped(out) if system.program else [read_text(call.folder / f"{n}.vec") for n in ("source", "target")]
+    sides = read_mapped(out) if out.exists() else [read_text(call.folder / f"{name}.vec") for name in ("src", "trg")]
     shown = [part.replace(str(call.folder.parent), "WORK") for part in arguments]
     return {"commit": system.peer.commit, "arguments": shown, **score(sides, call.inputs, call.pair, call.take)}
+
+
+def command_of(system: System, out: Path, cuda: bool) -> list[str]:
+    if system.program == VECMAP:
+        return [sys.executable, VECMAP]
+    if system.program == GEOMM:
+        return [os.environ.get("LNMAP_BENCH_THEANO_PYTHON", "python3.8"), str(HERE / "theano_geomm.py")]
+    return [sys.executable, str(HERE / "capture.py"), system.program, str(out), "cuda" if cuda else "cpu"]
 
 
 def read_text(path: Path) -> lnmap.Embeddings:

@@ -1,4 +1,4 @@
-"""The original programs: where each comes from, and what is changed in a copy of it before it runs.
+"""The original programs: where each comes from, and whether it is there.
 
 No code of theirs is in this repository. Clone each repository at its commit into one folder, under its own name.
 """
@@ -23,15 +23,6 @@ class Peer(NamedTuple):
         return self.address.rpartition("/")[2]
 
 
-class Patch(NamedTuple):
-    """Text that is replaced in one file of the copy, and why."""
-
-    file: str
-    old: str
-    new: str
-    why: str
-
-
 VECMAP = Peer("artetxem/vecmap", "b82246f6c249633039f67fa6156e51d852bd73a3")
 FASTTEXT = Peer("facebookresearch/fastText", "1142dc4c4ecbc19cc16eee5cdd28472e689267e6")
 MUSE = Peer("facebookresearch/MUSE", "3159355b93f5c3c4883808ba785ba9d18d7f5e81")
@@ -41,8 +32,6 @@ AAE = Peer("taasnim/unsup-word-translation", "c507d30ef00ff8bcf8eda58050905ccfcc
 C1 = Peer("cambridgeltl/ContrastiveBLI", "479108921464604aa857b80e3f64060b49e02c7e")
 LNMAP = Peer("taasnim/lnmap", "bd508229579470076845c6be6df59aaefa1db84d")
 PEERS = (VECMAP, FASTTEXT, MUSE, GEOMM, BLISS, AAE, C1, LNMAP)
-
-PATCHES: dict[Peer, list[Patch]] = {}
 
 
 def commit_of(clone: Path) -> str:
@@ -65,13 +54,6 @@ def missing(clones: Path, wanted: set[Peer]) -> list[str]:
     return found
 
 
-def patched(clones: Path, peer: Peer, folder: Path) -> Path:
-    """Copy a clone and apply its patches; return the copy."""
-    shutil.copytree(clones / peer.name, folder, ignore=shutil.ignore_patterns(".git", "*.so", "tests", "website"))
-    for patch in PATCHES.get(peer, []):
-        file = folder / patch.file
-        text = file.read_text(encoding="utf-8")
-        if patch.old not in text:
-            raise SystemExit(f"{peer.name}/{patch.file} has no {patch.old!r} to patch")
-        file.write_text(text.replace(patch.old, patch.new), encoding="utf-8")
-    return folder
+def copied(clones: Path, peer: Peer, folder: Path) -> None:
+    """Copy a clone, because the programs write into their own folders."""
+    shutil.copytree(clones / peer.name, folder, ignore=shutil.ignore_patterns(".git", "tests", "website"))

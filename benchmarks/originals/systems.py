@@ -16,6 +16,7 @@ from inputs import Inputs
 MUSE_EPOCH = 200_000  # --epoch_size, published 1 000 000; 32 words per map step
 AAE_EPOCH = 100_000  # --epoch_size, published 1 000 000; also 128 words per step of an autoencoder
 BLISS_EPOCHS = 100  # epochs, published 200
+VECMAP, GEOMM = "map_embeddings.py", "geomm.py"
 NORMALIZE = "renorm,center,renorm"
 
 
@@ -27,7 +28,7 @@ class Call:
     pair: str
     take: str
     seed: int
-    copy: Path  # the patched copy of its repository
+    copy: Path  # a copy of its repository
     folder: Path
     cuda: bool
     trial: bool  # a few steps only, to see that it runs
@@ -57,7 +58,7 @@ class System:
 
     name: str
     peer: peers.Peer
-    program: str  # what capture.py runs; empty for VecMap, which writes mapped vectors itself
+    program: str  # what capture.py runs; `map_embeddings.py` and `geomm.py` write mapped vectors themselves
     arguments: Arguments
     setting: str
     method: str
@@ -70,12 +71,18 @@ class System:
 
 def vecmap(preset: str, with_seed: bool = True, verbose: bool = False) -> Arguments:
     def arguments(call: Call) -> list[str]:
-        outputs = [str(call.folder / f"{name}.vec") for name in ("source", "target")]
+        outputs = [str(call.folder / f"{name}.vec") for name in ("src", "trg")]
         chosen = [f"--{preset}", *([call.dictionary("seed")] if with_seed else [])]
         shown = ["--seed", str(call.seed), "-v"] if verbose else []
         return [*call.vectors, *outputs, *chosen, *shown, *(["--cuda"] if call.cuda else [])]
 
     return arguments
+
+
+def geomm(call: Call) -> list[str]:
+    files = ["-dtrain", call.dictionary("seed"), "-dtest", call.dictionary("test")]
+    values = ["--normalize", "unit", "center", "--normalize_eval", "--geomm_embeddings_path", str(call.folder)]
+    return [*call.vectors, *files, *values]
 
 
 def rcsls(step: int) -> Arguments:
@@ -178,13 +185,13 @@ ALONE = {"restarts": 0, "least_gain": 0.0}  # one attempt, and its result whatev
 SYSTEMS = {
     system.name: system
     for system in (
-        System("vecmap-sup", peers.VECMAP, "", vecmap("supervised"), "`--supervised`", "vecmap-sup"),
-        System("artetxe2018aaai", peers.VECMAP, "", vecmap("aaai2018"), "`--aaai2018`", "artetxe2018aaai"),
-        System("artetxe2017", peers.VECMAP, "", vecmap("acl2017_seed"), "`--acl2017_seed`", "artetxe2017"),
+        System("vecmap-sup", peers.VECMAP, VECMAP, vecmap("supervised"), "`--supervised`", "vecmap-sup"),
+        System("artetxe2018aaai", peers.VECMAP, VECMAP, vecmap("aaai2018"), "`--aaai2018`", "artetxe2018aaai"),
+        System("artetxe2017", peers.VECMAP, VECMAP, vecmap("acl2017_seed"), "`--acl2017_seed`", "artetxe2017"),
         System(
             "vecmap-semi",
             peers.VECMAP,
-            "",
+            VECMAP,
             vecmap("semi_supervised", verbose=True),
             "`--semi_supervised`",
             "vecmap-semi",
@@ -194,7 +201,7 @@ SYSTEMS = {
         System(
             "artetxe2018acl",
             peers.VECMAP,
-            "",
+            VECMAP,
             vecmap("unsupervised", with_seed=False, verbose=True),
             "`--unsupervised`",
             "artetxe2018acl",
@@ -220,6 +227,15 @@ SYSTEMS = {
             "rcsls",
             "original",
             {"step": 25.0},
+        ),
+        System(
+            "geomm",
+            peers.GEOMM,
+            GEOMM,
+            geomm,
+            "`--l2_reg 1e2`, 150 iterations",
+            "geomm",
+            note="the original under Python 3.8 with Theano 1.0.5 and pymanopt 0.2.5, on a CPU in float64",
         ),
         System(
             "muse",
