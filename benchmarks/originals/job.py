@@ -19,7 +19,8 @@ import torch
 from inputs import Inputs
 from jobs import Job
 from peers import copied
-from systems import GEOMM, SYSTEMS, VECMAP, Call, System
+from programs import GEOMM, VECMAP, Call
+from systems import SYSTEMS, System
 
 import lnmap
 from lnmap.evaluate import evaluate
