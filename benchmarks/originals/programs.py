@@ -154,11 +154,12 @@ def bliss(call: Call) -> list[str]:
 
 def c1(call: Call) -> list[str]:
     source, target = call.vectors
-    size = call.take.partition("-")[0]
+    size = "trial" if call.trial else call.take.partition("-")[0]
     (call.folder / f"{size}C1").mkdir()
     seed = call.folder / "seed.tsv"
     seed.write_text(Path(call.dictionary("seed")).read_text(encoding="utf-8").replace(" ", "\t"), encoding="utf-8")
     l1, l2 = call.languages
     values = named(l1=l1, l2=l2, train_size=size, emb_src_dir=source, emb_tgt_dir=target, train_dict_dir=seed)
     values += named(test_dict_dir=call.dictionary("test"), save_dir=f"{call.folder}/")
+    values += named(num_steps=1, num_sl=2, num_sample=20, num_aug=50) if call.trial else []
     return [*values, *([] if call.cuda else ["--cpu"])]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +47,9 @@ class Scores(NamedTuple):
 
 
 def main() -> None:
+    if sys.argv[1:] == ["--print"]:
+        print(table())
+        return
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, mark, after = rest.partition(END)
     if not mark:
