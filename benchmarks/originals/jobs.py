@@ -53,6 +53,7 @@ def all_jobs() -> list[Job]:
         for pair in ("en-fr", "en-fi", "fi-en")
         for take in ("1k-unique", "5k-unique")
     ]
+    jobs += [Job("artetxe2017-fp64", who, "en-fr", "5k-unique", 0) for who in both]
     jobs += [Job("geomm-long", who, "en-fr", "1k-unique", 0) for who in both]
     jobs += [Job("c1", who, pair, take, 0) for who in both for pair in ("en-fr", "en-fi") for take in TAKES]
     jobs += [Job("vecmap-semi", who, "en-fr", "1k-unique", seed) for who in both for seed in range(3)]

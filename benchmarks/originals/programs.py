@@ -51,12 +51,12 @@ class Call:
 Arguments = Callable[[Call], list[str]]
 
 
-def vecmap(preset: str, with_seed: bool = True, verbose: bool = False) -> Arguments:
+def vecmap(preset: str, *more: str, with_seed: bool = True, verbose: bool = False) -> Arguments:
     def arguments(call: Call) -> list[str]:
         outputs = [str(call.folder / f"{name}.vec") for name in ("src", "trg")]
         chosen = [f"--{preset}", *([call.dictionary("seed")] if with_seed else [])]
         shown = ["--seed", str(call.seed), "-v"] if verbose else []
-        return [*call.vectors, *outputs, *chosen, *shown, *(["--cuda"] if call.cuda else [])]
+        return [*call.vectors, *outputs, *chosen, *more, *shown, *(["--cuda"] if call.cuda else [])]
 
     return arguments
 

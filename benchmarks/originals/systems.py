@@ -36,6 +36,14 @@ SYSTEMS = {
         System("artetxe2018aaai", peers.VECMAP, VECMAP, programs.vecmap("aaai2018"), "`--aaai2018`", "artetxe2018aaai"),
         System("artetxe2017", peers.VECMAP, VECMAP, programs.vecmap("acl2017_seed"), "`--acl2017_seed`", "artetxe2017"),
         System(
+            "artetxe2017-fp64",
+            peers.VECMAP,
+            VECMAP,
+            programs.vecmap("acl2017_seed", "--precision", "fp64"),
+            "`--acl2017_seed --precision fp64`",
+            "artetxe2017",
+        ),
+        System(
             "vecmap-semi",
             peers.VECMAP,
             VECMAP,
