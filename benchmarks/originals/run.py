@@ -70,7 +70,10 @@ def pack(folder: Path, file: Path) -> None:
 
 def unpack(file: Path, folder: Path) -> int:
     for name, result in json.loads(file.read_text(encoding="utf-8")).items():
-        (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        if result["status"] == "done":
+            (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        else:
+            print(name, result["status"], result["reason"])
     return 0
 
 
