@@ -75,7 +75,7 @@ def test_take_leaves_systems_without_a_seed_alone():
     [
         (
             {"table": "table9"},
-            "choose from table1, table2, table3, table4, comparison, .*, open, own, times, or name a YAML file",
+            "choose from table1, table2, table3, table4, comparison, .*, open, own, .*, or name a YAML file",
         ),
         ({"table": "table1", "pairs": ["en-xx"]}, "it has en-ms, ms-en"),
         ({"table": "table1", "systems": ["magic"]}, "it has artetxe2018acl, muse-unsup"),
@@ -241,3 +241,10 @@ def test_mistakes_in_an_own_table_are_named(tmp_path, old, new, what):
     path.write_text(MINE.replace(old, new, 1))
     with pytest.raises(InputError, match=what):
         make_plan(str(path))
+
+
+def test_score_can_be_changed_and_nothing_else_is_taken():
+    assert {t.score for t in trained(make_plan("nonlinear", seeds=1))} == {"development"}
+    assert {t.score for t in trained(make_plan("nonlinear", seeds=1, score="test"))} == {"test"}
+    with pytest.raises(OptionError, match="development"):
+        make_plan("nonlinear", score="dev")

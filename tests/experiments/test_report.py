@@ -38,7 +38,7 @@ def made_up(trial, rng):
     """A file of results as the runner writes it, with numbers that stand for nothing."""
     common = {"trial": trial.to_dict(), "resumed": False, "device": "cpu", "seconds": 2.0, "cpu_seconds": 1.5}
     if trial.method == MEASURE:
-        return common | {"status": "done", "isometry": {"gh": rng.random()}}
+        return common | {"status": "done", "isometry": {"gh": rng.random() / 10, "gh_rows": 0.1 + rng.random()}}
     if trial.take == "none":
         reason = f"no alignment {NASTY.strip()}"
         return common | {"status": "failed", "reason": reason, "error": "TrainingError", "final": True}
@@ -120,6 +120,15 @@ def test_csv_has_one_line_per_run(folder, written):
     assert len(rows) == len(trained)
     expected = {r["key"]: r["scores"]["p@1"] for r in trained if r["status"] == "done"}
     assert {row["key"]: float(row["p@1"]) for row in rows if row["status"] == "done"} == expected
+
+
+def test_distances_beside_the_papers_are_of_their_kind(written):
+    (table,) = written.tables
+    line = next(x for x in (written.folder / "report.md").read_text().splitlines() if x.startswith("| en-es | 2,000"))
+    ours, paper = (float(cell) for cell in line.split("|")[-3:-1])
+    assert ours == pytest.approx(table.measures["en-es"]["gh_rows"], abs=0.001)
+    assert ours == pytest.approx(table.gh("en-es"), abs=0.001)
+    assert paper == 0.21
 
 
 def test_significance_is_that_of_evaluate(written):

@@ -84,7 +84,8 @@ def test_a_table_with_results_of_other_versions_says_so(tmp_path, capsys, revise
     assert "revision" in shown.err + shown.out or "lnmap 0.0.9" in shown.err + shown.out or "steps=77" in shown.err
 
 
-def test_settings_that_are_gone_are_said(tmp_path):
+def test_settings_that_are_gone_are_said(revised):
+    revised(1)
     assert other_versions({**DONE, "trial": TRIAL.to_dict()}) == []
     (said,) = other_versions({**DONE, "trial": replace(TRIAL, profile="gone").to_dict()})
     assert "method 'rcsls' has no profile 'gone'" in said

@@ -31,6 +31,10 @@ def reproduce(
     ] = None,
     take: Annotated[str | None, options.value("RULE,..", "Only these seed rules: 1k-unique ...")] = None,
     one_way: Annotated[bool, options.flag("--one-way", "Only the direction as it is written.")] = False,
+    score: Annotated[
+        str | None,
+        options.value("test|development", "Words to score on; development ones are unused training pairs."),
+    ] = None,
     out: Annotated[
         Path | None, options.value("DIR", "Folder for results and report; reproduce-TABLE by default.")
     ] = None,
@@ -75,6 +79,7 @@ def reproduce(
         takes=_split(take),
         seeds=seeds,
         one_way=one_way,
+        score=score,
         own_pairs=own.pairs if own else (),
     )
     folder = out or Path(f"reproduce-{trials[0].table}")

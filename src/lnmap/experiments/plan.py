@@ -14,7 +14,7 @@ from lnmap.experiments.estimate import expected_seconds
 from lnmap.experiments.results import DONE, FAILED, Results, key_of
 from lnmap.experiments.tables import Table, load_table
 from lnmap.experiments.tables.reading import opposite, pair_of
-from lnmap.experiments.trial import MEASURE, NO_SEED, Trial
+from lnmap.experiments.trial import DEVELOPMENT, MEASURE, NO_SEED, TEST, Trial
 from lnmap.methods import make_method
 from lnmap.model.device import pick_device
 
@@ -27,6 +27,7 @@ def make_plan(
     takes: Sequence[str] | None = None,
     seeds: int | None = None,
     one_way: bool = False,
+    score: str | None = None,
     own_pairs: Sequence[str] = (),
 ) -> list[Trial]:
     """Return the trials of a table, those of one pair of languages together.
@@ -37,6 +38,7 @@ def make_plan(
     :param takes: only these seed rules; systems without a seed are not touched by this. A table without published
         numbers takes any rule.
     :param seeds: trials per cell whose method draws random numbers; the others have one.
+    :param score: `test` or `development` words, instead of what the table says.
     :param own_pairs: the directed pairs of the user's data, for a table that names none.
     """
     found = table if isinstance(table, Table) else load_table(table, own_pairs, takes)
@@ -45,11 +47,14 @@ def make_plan(
         raise OptionError(f"seeds={seeds} leaves nothing to run", advice="give {seeds} 1 or more")
     if not found.cells:
         raise needs_data(found.name)
+    if score not in (None, TEST, DEVELOPMENT):
+        raise OptionError(f"score={score} is unknown; choose {TEST} or {DEVELOPMENT}")
     directions = _directions(pairs, found, one_way)
     rows, rules = _systems(systems, found), _takes(takes, found)
     chosen = [c for c in found.cells if c.direction in directions and c.system in rows and c.take in rules]
     if not chosen:
         raise OptionError(f"{found.name} has no cell with these pairs, systems and seed rules together")
+    chosen = [replace(c, score=score or c.score) for c in chosen]
     chosen.sort(key=lambda cell: directions.index(cell.direction))
     trials = [replace(cell, seed=seed) for cell in chosen for seed in range(seeds if _is_stochastic(cell) else 1)]
     return [*_measures(chosen), *trials]

@@ -86,8 +86,11 @@ def _markdown_cell(table: TableReport, cell: Cell | None) -> str:
     return f"{ours} / {cell.published}{difference}"
 
 
-def legend(table: TableReport, below: bool = False) -> str:
-    """Explain the cells; the paper's number stands below ours or after a slash."""
+def legend(table: TableReport, below: bool = False, versions: bool = True) -> str:
+    """Explain the cells; the paper's number stands below ours or after a slash.
+
+    :param versions: say which results this version of lnmap would make in another way.
+    """
     text = (
         "P@1 in per cent: mean ± standard deviation over seeds where there are several; the best of a column is bold."
     )
@@ -102,7 +105,7 @@ def legend(table: TableReport, below: bool = False) -> str:
             "(exact sign test, two-sided p < 0.05, first seed of each; systems without a seed against its smallest; "
             "no correction for the number of comparisons)."
         )
-    if table.version_notes:
+    if versions and table.version_notes:
         text += " Not all of it was made with this version of lnmap; repeat the reproduce command to run it again. "
         text += " ".join(table.version_notes)
     return text
@@ -120,7 +123,7 @@ def data_rows(table: TableReport) -> tuple[list[str], list[list[str]]]:
             continue
         first = next(iter(cells.values()))
         scores, words, pair = first["scores"], first["vocabulary"], first["trial"]["pair"]
-        gh = table.measures.get(pair, {}).get("gh")
+        gh = table.measured_gh(pair)
         sizes = [f"{cells[take]['seed_pairs']:,}" if take in cells else "" for take in takes]
         seen = max(run["scores"]["test_pairs_seen_in_training"] for run in cells.values())
         row = [direction, f"{words[0]:,} / {words[1]:,}", f"{scores['n']:,}", f"{scores['coverage']:.1f}", *sizes]

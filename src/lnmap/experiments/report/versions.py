@@ -15,17 +15,20 @@ from lnmap.version import __version__
 
 def other_versions(run: Mapping[str, Any]) -> list[str]:
     """Return in what a result differs from one that the running program would make; nothing where it does not."""
-    trial, found = run["trial"], []
     made_by = run.get("versions", {}).get("lnmap", __version__)
-    if made_by != __version__:
-        found.append(f"lnmap {made_by} (this is {__version__})")
+    found = [f"lnmap {made_by} (this is {__version__})"] if made_by != __version__ else []
+    return found + other_settings(run)
+
+
+def other_settings(run: Mapping[str, Any]) -> list[str]:
+    """Return in what the settings of a result differ from what they are now."""
+    trial = run["trial"]
     try:
         method = make_method(trial["method"], trial["profile"], dict(trial["options"]))
     except LnmapError as error:
-        return [*found, f"settings of the past ({error})"]
+        return [f"settings of the past ({error})"]
     then, now = run.get("revision", 1), method.revision(trial["profile"])
-    if then != now:
-        found.append(f"revision {then} of the profile (now {now})")
+    found = [f"revision {then} of the profile (now {now})"] if then != now else []
     values = json.loads(json.dumps(asdict(method.options)))  # as a file holds them
     changed = [f"{n}={v} (now {values.get(n)})" for n, v in run.get("options", {}).items() if values.get(n) != v]
     return found + changed
