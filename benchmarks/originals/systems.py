@@ -84,7 +84,7 @@ SYSTEMS = {
             {"step": 25.0},
         ),
         System("geomm", peers.GEOMM, GEOMM, programs.geomm(150), "`--l2_reg 1e2`, 150 iterations", "geomm"),
-        System("geomm-long", peers.GEOMM, GEOMM, programs.geomm(1500), "the same, `--max_opt_iter 1500`", "geomm"),
+        System("geomm-long", peers.GEOMM, GEOMM, programs.geomm(1000), "the same, 1000 iterations", "geomm"),
         System(
             "muse",
             peers.MUSE,
