@@ -103,10 +103,10 @@ def paper(autoencoder: str) -> Setting:
 BLISS = Setting(
     "bliss",
     "original",
-    {"epochs": 1, "iterations": 6, "refresh": 1000, "refinements": 0},
+    {"epochs": 1, "iterations": 6, "candidates": 100, "refinements": 0},
     (
         Part("step", {"iterations": 36}, 30, 200 * 157, small=True),
-        Part("search for neighbours", {"refresh": 1}, 5, 200 * 157, "one"),
+        Part("search for neighbours", {"candidates": 100_000}, 6, 200 * 157, "one"),
         Part("criterion", {"epochs": 2}, 1, 200, "both"),
         Part("refinement", {"refinements": 1}, 1, 3, "both"),
     ),
@@ -117,7 +117,7 @@ SETTINGS = [
     muse(None, 20, 4, 2000),
     muse("original", 5, 5, 31_250),
     aae(None, 4, 3000, 20, 5, 0),
-    aae("original", 5, 31_250, 100, 20, 2 * 195_313),
+    aae("original", 5, 31_250, 100, 19, 2 * 195_325),
     paper("nonlinear"),
     paper("linear"),
     Setting("contrastive", grows="one"),

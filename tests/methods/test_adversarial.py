@@ -189,4 +189,5 @@ def test_criterion_tells_a_true_map_from_a_random_one(pair):
     rows = torch.from_numpy(pair.train.rows(source, target))
     true = rotate_pairs(x, y, rows)
     random = torch.linalg.qr(noise(x.shape[1], x.shape[1]))[0]
-    assert mean_cosine(x @ true, y, 1000, 1 << 26) > mean_cosine(x @ random, y, 1000, 1 << 26) + 0.1
+    options = AdversarialOptions(criterion_words=1000)
+    assert mean_cosine(x @ true, y, options, 1 << 26) > mean_cosine(x @ random, y, options, 1 << 26) + 0.1

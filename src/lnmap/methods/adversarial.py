@@ -1,8 +1,8 @@
 """The adversarial game shared by `muse-unsup`, `aae` and `bliss` (Conneau et al. 2018, section 2).
 
 A discriminator learns to tell mapped source vectors W x from target vectors y (equation 3); the map learns to be taken
-for the target (equation 4). A game may collapse: the methods check how well the two vocabularies found each other, and
-start again with other draws, a bounded number of times.
+for the target (equation 4). A game may collapse: by default the methods check how well the two vocabularies found each
+other, and start again with other draws, a bounded number of times. The published programs play once and do not check.
 """
 
 from __future__ import annotations
@@ -46,7 +46,13 @@ class AdversarialOptions(Options):
     map_beta: float = option(0.01, "pull of the map towards orthogonality after each step", low=0)
     lr_decay: float = option(0.98, "factor on the map's learning rate after each epoch", low=0)
     lr_shrink: float = option(0.5, "factor on it when the criterion falls, from the second fall on", low=0)
+    least_lr: float = option(0.0, "floor of that decay; the game ends when the factor leads below it", low=0)
     criterion_words: int = option(10_000, "most frequent source words the criterion is taken over", low=1)
+    muse_ranks: bool = option(
+        False,
+        "cut targets as MUSE does: the criterion leaves out matches whose target is beyond criterion_words, and each "
+        "limit lets in one target more",
+    )
     restarts: int = option(2, "how often a collapsed game is started again with other draws", low=0)
     least_gain: float = option(
         0.18, "least share of the way from a refined random map's criterion to 1; 0 accepts all", low=0
@@ -126,12 +132,16 @@ class Game:
 
         Targets do not depend on W, so only the mapped words are scored; `weight` 1/2 keeps the mean over both.
         """
+        self.step(self.fooling_gradient(self.draw(self.source), weight))
+        self.orthogonalize()
+
+    def fooling_gradient(self, x: Tensor, weight: float = 0.5) -> Tensor:
+        """Return the gradient (d, d) of equation 4 on source vectors (b, d)."""
         w = self.w.detach().requires_grad_(True)
-        logits = self.discriminator(self.draw(self.source) @ w)
+        logits = self.discriminator(x @ w)
         flipped = torch.full_like(logits, self.options.smoothing)
         loss = functional.binary_cross_entropy_with_logits(logits, flipped) * weight
-        self.step(torch.autograd.grad(loss, w)[0])
-        self.orthogonalize()
+        return torch.autograd.grad(loss, w)[0]
 
     def step(self, gradient: Tensor, factor: float = 1.0) -> None:
         """W <- W - factor lr gradient."""
@@ -145,13 +155,13 @@ class Game:
 
     def end_epoch(self, score: float) -> None:
         """Keep W if it is the best so far, and lower the learning rate."""
-        self.lr *= self.options.lr_decay
+        self.lr.mul_(self.options.lr_decay).clamp_(min=self.options.least_lr)
         if score > self.score:
             self.best, self.score = self.w.clone(), score
-            return
-        self.falls += 1
-        if self.falls > 1:
-            self.lr *= self.options.lr_shrink
+        elif score < self.score:
+            self.falls += 1
+            if self.falls > 1:
+                self.lr *= self.options.lr_shrink
 
     def mean_loss(self) -> float:
         """Return the mean discriminator loss since it was last asked for."""
@@ -160,8 +170,8 @@ class Game:
         return total / max(number, 1)
 
 
-def play(games: Sequence[Game], run: Run, attempt: int, cycle: Callable[[Game, Game], None] | None = None) -> None:
-    """Play the games side by side for all epochs; `cycle(game, other)` follows each map step of two games."""
+def play(games: Sequence[Game], run: Run, attempt: int, turn: Callable[[Game, Game], None] | None = None) -> None:
+    """Play the games side by side for all epochs; `turn(game, other)` is the map step of games that share a loss."""
     options = games[0].options
 
     def step() -> None:
@@ -169,9 +179,10 @@ def play(games: Sequence[Game], run: Run, attempt: int, cycle: Callable[[Game, G
             for game in games:
                 game.discriminate()
         for index, game in enumerate(games):
-            game.fool()
-            if cycle is not None:
-                cycle(game, games[1 - index])
+            if turn is None:
+                game.fool()
+            else:
+                turn(game, games[1 - index])
 
     repeated = Repeated([step], [t for game in games for t in game.state], games[0].w.device, games[0].generator)
     with run.progress.task(f"adversarial training, attempt {attempt}", options.epochs * options.iterations) as task:
@@ -180,24 +191,35 @@ def play(games: Sequence[Game], run: Run, attempt: int, cycle: Callable[[Game, G
                 repeated.run()
                 task.advance()
             for direction, game in enumerate(games):
-                score = mean_cosine(game.source @ game.w, game.target, options.criterion_words, run.memory)
+                score = mean_cosine(game.source @ game.w, game.target, options, run.memory)
                 loss, lr = game.mean_loss(), float(game.lr)
                 game.end_epoch(score)
                 run.record(attempt=attempt, epoch=epoch, direction=direction, criterion=score, dis_loss=loss, lr=lr)
+            if any(bool(game.lr < options.least_lr) for game in games):
+                break
 
 
-def mean_cosine(x: Tensor, y: Tensor, words: int, memory: int) -> float:
+def mean_cosine(x: Tensor, y: Tensor, options: AdversarialOptions, memory: int) -> float:
     """Return the unsupervised criterion of the paper: the mean cosine of the CSLS matches of frequent words."""
-    return forward_matches(x, y, words, words, memory)[1]
+    return forward_matches(x, y, options.criterion_words, options, memory)[1]
 
 
-def forward_matches(x: Tensor, y: Tensor, max_rank: int, words: int, memory: int) -> tuple[Tensor, float]:
-    """Return the CSLS matches (k, 2) of source words, both ranks below `max_rank`, and the criterion."""
+def forward_matches(
+    x: Tensor, y: Tensor, max_rank: int, options: AdversarialOptions, memory: int
+) -> tuple[Tensor, float]:
+    """Return the CSLS matches (k, 2) of source words, both ranks below `max_rank`, and the criterion.
+
+    MUSE numbers words from 0 and compares by `<=`, so that `muse_ranks` lets in one target more.
+    """
     x, y = unit(x), unit(y)
+    words, more = options.criterion_words, int(options.muse_ranks)
     bias = neighbourhood_means(y, x, NEIGHBOURS, memory=memory) / -2
     scores, rows = top_k(x[: max(max_rank, words)], y, 1, bias, memory=memory)
     pairs = numbered(rows[:max_rank, 0])
-    return pairs[pairs[:, 1] < max_rank], float((scores - bias[rows])[:words].mean())
+    cosines = (scores - bias[rows])[:words]
+    if options.muse_ranks:
+        cosines = cosines[rows[:words] < words + more]
+    return pairs[pairs[:, 1] < max_rank + more], float(cosines.mean())
 
 
 def numbered(rows: Tensor) -> Tensor:
@@ -219,8 +241,10 @@ def is_aligned(score: float, by_chance: float, options: AdversarialOptions) -> t
     way from chance to 1 it has gone: 0.43 and 0.24 of it in the true cases, at most 0.11 in the collapsed ones. No gold
     data is seen.
     """
+    if not options.least_gain:
+        return True, "not checked"
     why = f"mean cosine of matches {score:.3f}, from a random rotation {by_chance:.3f}"
-    return not options.least_gain or score - by_chance >= options.least_gain * (1 - by_chance), why
+    return score - by_chance >= options.least_gain * (1 - by_chance), why
 
 
 def until_aligned(method: Method, run: Run, attempt: Callable[[int], tuple[T, bool, str]]) -> T:

@@ -32,6 +32,9 @@ class Muse(Method):
     keeps_target = True
     stochastic = False
     Options = MuseOptions
+    departures = {
+        None: "none known but that the last rotation is kept, not the one that does best on the test dictionary"
+    }
     costs = {None: Cost(both=57)}
     quick = {"refinements": 2}
 

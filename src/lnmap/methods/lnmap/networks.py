@@ -69,11 +69,12 @@ class Bend(nn.Module):
     def __init__(self, code: int, hidden: int, drop: nn.Module) -> None:
         super().__init__()
         self.inner, self.outer, self.drop = nn.Linear(code, hidden), nn.Linear(hidden, code), drop
+        self.scale = hidden**-0.5  # one learning rate then suits all widths
         self.begin()
 
     def forward(self, z: Tensor) -> Tensor:
         """Return what is added to the linear map."""
-        return self.outer(self.drop(torch.tanh(self.inner(z))))
+        return self.outer(self.drop(torch.tanh(self.inner(z)))) * self.scale
 
     @torch.no_grad()
     def begin(self) -> None:

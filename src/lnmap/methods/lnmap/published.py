@@ -68,9 +68,15 @@ class TrainedAutoencoders(Algorithm1):
     @torch.no_grad()
     def _record(self, vectors: tuple[Tensor, Tensor]) -> None:
         """Log the mean squared error of the most frequent words."""
-        parts = zip(Side, self.nets.eval().autoencoders(), vectors, strict=True)
-        errors = {f"{side}_loss": float(mse_loss(d(e(v[:8192])), v[:8192])) for side, (e, d), v in parts}
-        self.run.record(stage="autoencoders", **errors)
+        parts = zip(Side, self.nets.eval().autoencoders(), (v[:8192] for v in vectors), strict=True)
+        errors = {side: (float(mse_loss(d(e(v)), v)), float(v.square().mean())) for side, (e, d), v in parts}
+        self.run.record(stage="autoencoders", **{f"{side}_loss": error for side, (error, _) in errors.items()})
+        for side, (error, of_zeros) in errors.items():
+            if not error < of_zeros:
+                self.run.progress.note(
+                    f"the {side} autoencoder learnt nothing: its error is {error:.1e}, that of zeros {of_zeros:.1e}; "
+                    "lower ae_rate if training diverged, raise ae_epochs or ae_rate if it was too short"
+                )
 
 
 class Published(TrainedAutoencoders):
