@@ -26,7 +26,6 @@ class System:
     whole: str = ""  # our option that must be the size of the smaller vocabulary
 
 
-ALONE = {"restarts": 0, "least_gain": 0.0}  # one attempt, and its result whatever it is worth
 NOISY = {"noisy_induction": True}  # the program leaves dropout on while it looks for new pairs
 
 SYSTEMS = {
@@ -101,7 +100,7 @@ SYSTEMS = {
             f"`unsupervised.py --epoch_size {MUSE_EPOCH} --normalize_embeddings {NORMALIZE}`",
             "muse-unsup",
             "original",
-            {**ALONE, "normalize": "unit,center,unit", "iterations": MUSE_EPOCH // 32},
+            {"normalize": "unit,center,unit", "iterations": MUSE_EPOCH // 32},
             True,
         ),
         System(
@@ -112,7 +111,7 @@ SYSTEMS = {
             f"README's, `--epoch_size {AAE_EPOCH}`",
             "aae",
             "original",
-            {**ALONE, "iterations": AAE_EPOCH // 32, "ae_steps": 25 * -(-AAE_EPOCH // 128)},
+            {"iterations": AAE_EPOCH // 32, "ae_steps": 25 * -(-AAE_EPOCH // 128)},
             True,
         ),
         System(
