@@ -60,6 +60,9 @@ def all_jobs() -> list[Job]:
     jobs += [Job("artetxe2018acl", who, "en-fr", "1k-unique", seed) for who in both for seed in range(3)]
     for name in ("lnmap-linear", "lnmap", "bliss", "muse-unsup", "aae"):
         jobs += [Job(name, who, "en-fr", "1k-unique", seed) for who in both for seed in range(3)]
+    jobs += [Job("c1-short", who, "en-fr", "1k-unique", 0) for who in both]
+    for name in ("vecmap-semi-short", "artetxe2018acl-short", "lnmap-linear-short", "bliss-short"):
+        jobs += [Job(name, who, "en-fr", "1k-unique", seed) for who in both for seed in range(3)]
     return jobs
 
 

@@ -109,7 +109,7 @@ def aae(call: Call) -> list[str]:
     return [*like_muse(call), *values, *rounds]
 
 
-def lnmap(linear: bool) -> Arguments:
+def lnmap(linear: bool, **budget: int) -> Arguments:
     def arguments(call: Call) -> list[str]:
         folder = f"{Path(call.dictionary('seed')).parent}/"
         size = {"1k-unique": 1000, "5k-unique": 5000}[call.take]
@@ -117,7 +117,7 @@ def lnmap(linear: bool) -> Arguments:
         values = named(dico_train_path=folder, dico_eval_path=folder, sup_dict_size=size, nonlinear_mapper=True)
         values += named(emb_dim_autoenc_A=350, emb_dim_autoenc_B=350, nonlinear_autoenc="" if linear else True)
         values += [] if call.cuda else named(cuda="")
-        return [*like_muse(call), *values, *(named(**LNMAP_TRIAL) if call.trial else [])]
+        return [*like_muse(call), *values, *named(**(LNMAP_TRIAL if call.trial else budget))]
 
     return arguments
 
@@ -125,8 +125,16 @@ def lnmap(linear: bool) -> Arguments:
 LNMAP_TRIAL = {"autoenc_epochs": 1, "autoenc_epoch_size": 1280, "mapper_epochs": 2, "iteration": 2}
 
 
-def bliss(call: Call) -> list[str]:
-    """Write the published configuration, changed for these files."""
+def bliss(epochs: int, width: int = 2048) -> Arguments:
+    def arguments(call: Call) -> list[str]:
+        path = bliss_config(call, epochs, width)
+        return ["--config_file", str(path), *named(gpu=call.cuda, seed=call.seed + 1)]  # a seed of 0 would not be used
+
+    return arguments
+
+
+def bliss_config(call: Call, epochs: int, width: int) -> Path:
+    """Write the published configuration, changed for these files and this budget."""
     import yaml
 
     dictionaries = call.folder / "crosslingual" / "dictionaries"  # caches are written beside what lies here
@@ -144,22 +152,32 @@ def bliss(call: Call) -> list[str]:
         "supervised": {"fname": Path(call.dictionary("seed")).name, "max_freq": -1},
     }
     config["gan_params"] = {"src": source, "tgt": target}
-    config["train_params"] |= {"num_nbrs": call.words(), "epochs": 2 if call.trial else BLISS_EPOCHS}
+    config["train_params"] |= {"num_nbrs": call.words(), "epochs": 2 if call.trial else epochs}
+    config["discriminator_params"]["hidden_dim"] = width
     if call.trial:
         config["train_params"]["iters_per_epoch"] = 320
     path = call.folder / "config.yaml"
     path.write_text(json.dumps(config), encoding="utf-8")
-    return ["--config_file", str(path), *named(gpu=call.cuda, seed=call.seed + 1)]  # a seed of 0 would not be used
+    return path
 
 
-def c1(call: Call) -> list[str]:
-    source, target = call.vectors
-    size = "trial" if call.trial else call.take.partition("-")[0]
-    (call.folder / f"{size}C1").mkdir()
-    seed = call.folder / "seed.tsv"
-    seed.write_text(Path(call.dictionary("seed")).read_text(encoding="utf-8").replace(" ", "\t"), encoding="utf-8")
-    l1, l2 = call.languages
-    values = named(l1=l1, l2=l2, train_size=size, emb_src_dir=source, emb_tgt_dir=target, train_dict_dir=seed)
-    values += named(test_dict_dir=call.dictionary("test"), save_dir=f"{call.folder}/")
-    values += named(num_steps=1, num_sl=2, num_sample=20, num_aug=50) if call.trial else []
-    return [*values, *([] if call.cuda else ["--cpu"])]
+def c1(steps: int = 0) -> Arguments:
+    """Return the published setting of the seed's size, or that of 1 000 pairs with fewer steps."""
+
+    def arguments(call: Call) -> list[str]:
+        source, target = call.vectors
+        short = 1 if call.trial else steps
+        size = "short" if short else call.take.partition("-")[0]
+        (call.folder / f"{size}C1").mkdir()
+        pairs, seed = Path(call.dictionary("seed")).read_text(encoding="utf-8"), call.folder / "seed.tsv"
+        seed.write_text(pairs.replace(" ", "\t"), encoding="utf-8")
+        l1, l2 = call.languages
+        values = named(l1=l1, l2=l2, train_size=size, emb_src_dir=source, emb_tgt_dir=target, train_dict_dir=seed)
+        values += named(test_dict_dir=call.dictionary("test"), save_dir=f"{call.folder}/")
+        values += named(**C1_1K, num_steps=short) if short else []
+        return [*values, *([] if call.cuda else ["--cpu"])]
+
+    return arguments
+
+
+C1_1K = {"num_sample": 60, "lr": 2.0, "num_sl": 3, "num_aug": 6000, "dico_max_rank": 20000, "gamma": 1.0}

@@ -28,6 +28,8 @@ class System:
 
 NOISY = {"noisy_induction": True}  # the program leaves dropout on while it looks for new pairs
 
+SHORT_LOOP = ("--vocabulary_cutoff", "4000", "--stochastic_interval", "10")
+
 SYSTEMS = {
     system.name: system
     for system in (
@@ -118,7 +120,7 @@ SYSTEMS = {
             "bliss",
             peers.BLISS,
             "bliss",
-            programs.bliss,
+            programs.bliss(BLISS_EPOCHS),
             f"`configs/config.yaml`, {BLISS_EPOCHS} epochs",
             "bliss",
             "original",
@@ -126,7 +128,7 @@ SYSTEMS = {
             True,
             whole="candidates",
         ),
-        System("c1", peers.C1, "c1", programs.c1, "`--train_size 1k` or `5k`", "contrastive", "c1-{size}"),
+        System("c1", peers.C1, "c1", programs.c1(), "`--train_size 1k` or `5k`", "contrastive", "c1-{size}"),
         System(
             "lnmap-linear",
             peers.LNMAP,
@@ -147,6 +149,61 @@ SYSTEMS = {
             "lnmap",
             "release",
             NOISY,
+            True,
+        ),
+        System(
+            "vecmap-semi-short",
+            peers.VECMAP,
+            VECMAP,
+            programs.vecmap("semi_supervised", *SHORT_LOOP, verbose=True),
+            f"`--semi_supervised {' '.join(SHORT_LOOP)}`",
+            "vecmap-semi",
+            "original",
+            {"words": 4000, "patience": 10},
+            True,
+        ),
+        System(
+            "artetxe2018acl-short",
+            peers.VECMAP,
+            VECMAP,
+            programs.vecmap("unsupervised", *SHORT_LOOP, with_seed=False, verbose=True),
+            f"`--unsupervised {' '.join(SHORT_LOOP)}`",
+            "artetxe2018acl",
+            "original",
+            {"words": 4000, "patience": 10},
+            True,
+        ),
+        System(
+            "bliss-short",
+            peers.BLISS,
+            "bliss",
+            programs.bliss(epochs=3, width=256),
+            "`configs/config.yaml`, 3 epochs, `hidden_dim` 256",
+            "bliss",
+            "original",
+            {"epochs": 3, "dis_hidden": 256},
+            True,
+            whole="candidates",
+        ),
+        System(
+            "c1-short",
+            peers.C1,
+            "c1",
+            programs.c1(steps=4),
+            "the options of `1k` with `--num_steps 4`",
+            "contrastive",
+            "c1-1k",
+            {"steps": 5},
+        ),
+        System(
+            "lnmap-linear-short",
+            peers.LNMAP,
+            "lnmap",
+            programs.lnmap(linear=True, autoenc_epochs=3, mapper_epochs=10, iteration=3),
+            "linear autoencoders, `--autoenc_epochs 3 --mapper_epochs 10 --iteration 3`",
+            "lnmap",
+            "release",
+            {"autoencoder": "linear", "ae_epochs": 3, "epochs": 10, "iterations": 3, **NOISY},
             True,
         ),
     )
