@@ -61,7 +61,13 @@ def all_jobs() -> list[Job]:
     for name in ("lnmap-linear", "lnmap", "bliss", "muse-unsup", "aae"):
         jobs += [Job(name, who, "en-fr", "1k-unique", seed) for who in both for seed in range(3)]
     jobs += [Job("c1-short", who, "en-fr", "1k-unique", 0) for who in both]
-    for name in ("vecmap-semi-short", "artetxe2018acl-short", "lnmap-linear-short", "bliss-short"):
+    for name in (
+        "vecmap-semi-short",
+        "artetxe2018acl-short",
+        "lnmap-linear-short",
+        "lnmap-linear-longer",
+        "bliss-short",
+    ):
         jobs += [Job(name, who, "en-fr", "1k-unique", seed) for who in both for seed in range(3)]
     return jobs
 

@@ -206,5 +206,16 @@ SYSTEMS = {
             {"autoencoder": "linear", "ae_epochs": 3, "epochs": 10, "iterations": 3, **NOISY},
             True,
         ),
+        System(
+            "lnmap-linear-longer",
+            peers.LNMAP,
+            "lnmap",
+            programs.lnmap(linear=True, autoenc_epochs=10, mapper_epochs=30, iteration=5),
+            "linear autoencoders, `--autoenc_epochs 10 --mapper_epochs 30 --iteration 5`",
+            "lnmap",
+            "release",
+            {"autoencoder": "linear", "ae_epochs": 10, "epochs": 30, "iterations": 5, **NOISY},
+            True,
+        ),
     )
 }
