@@ -111,7 +111,17 @@ BLISS = Setting(
         Part("refinement", {"refinements": 1}, 1, 3, "both"),
     ),
 )
+
+
+def vecmap(method: str, iterations: int) -> Setting:
+    """Robust self-learning; on 2 500 words a run took 468 iterations, one of VecMap's program 337."""
+    parts = (Part("iteration", {"max_iterations": 4}, 3, iterations),)
+    return Setting(method, "original", {"max_iterations": 1}, parts, "fixed")
+
+
 SETTINGS = [
+    vecmap("artetxe2018acl", 400),
+    vecmap("vecmap-semi", 400),
     Setting("rcsls", "original", {"iterations": 1}, (Part("iteration", {"iterations": 3}, 2, 10, "one"),), "one"),
     BLISS,
     muse(None, 20, 4, 2000),

@@ -32,11 +32,12 @@ def declaration(case: Case) -> None:
     require(case.cls.__name__ in shown or case.name in shown, f"its repr is {shown}")
 
 
-def departures(case: Case) -> None:
+def departure_lines(case: Case) -> None:
     """It says in a line per profile how it differs from the published system; other packages may leave that out."""
     said = case.cls.departures
     own = case.cls.__module__.split(".")[0] == "lnmap"
-    missing = [profile or "the defaults" for profile in (None, *case.cls.profiles) if profile not in said]
+    changing = [profile for profile, values in case.cls.profiles.items() if values]
+    missing = [profile or "the defaults" for profile in (None, *changing) if profile not in said]
     require(not own or not missing, f"it has no line on {', '.join(missing)}")
     unknown = [str(profile) for profile in said if profile not in (None, *case.cls.profiles)]
     require(not unknown, f"it speaks of what is no profile: {', '.join(unknown)}")
@@ -197,7 +198,7 @@ RULES: dict[str, Callable[[Case], None]] = {
     rule.__name__: rule
     for rule in (
         declaration,
-        departures,
+        departure_lines,
         planted_rotation,
         both_directions,
         one_space,

@@ -103,7 +103,7 @@ class Algorithm1:
             batch = pairs[rows]  # (b, 2)
             losses = mapping_losses(nets.train(), x[batch[:, 0]], nets.encoder_y(y[batch[:, 1]]), options)
             rank = ranking_loss(nets, x, y, batch, wrong.at(rows))
-            minimise(losses.total + rank, coders, mappers)
+            minimise(losses.total + options.ranking * rank, coders, mappers)
         return losses.log() | {"ranking": float(rank.detach())}
 
     def induce(self, way: Training) -> Induced:

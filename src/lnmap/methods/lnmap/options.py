@@ -46,6 +46,7 @@ class LNMapOptions(Options):
     reduction: str = option("sum", "squared error: mean over dimensions or sum", choices=("mean", "sum"))
     back_translation: float = option(1.0, "weight lambda_1 of the back-translation loss", low=0)
     reconstruction: float = option(1.0, "weight lambda_2 of the reconstruction loss", low=0)
+    ranking: float = option(1.0, "weight of the ranking loss, if updates=ranking", low=0)
     batch: int = option(1024, "batch size of mapping", low=1)
     encoder_rate: float = option(1e-3, "learning rate of encoder and decoder while mapping", low=0)
     mapper_rate: float = option(1e-3, "learning rate of the mappers", low=0)

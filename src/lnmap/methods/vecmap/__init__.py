@@ -92,7 +92,7 @@ class VecmapSemi(_Vecmap):
     Options = RobustOptions
     profiles = {"original": _ORIGINAL}
     departures = {None: _SHORTENED, "original": f"none known but {_RANDOM}"}
-    costs = {None: Cost(250)}
+    costs = {None: Cost(250), "original": Cost(5_803)}
     quick = _QUICK
 
 
@@ -160,7 +160,7 @@ class Artetxe2018Acl(_Vecmap):
         None: f"{_SHORTENED}; a result no better than chance is an error",
         "original": f"none known but {_RANDOM}; fewer than 100 words are refused",
     }
-    costs = {None: Cost(266)}
+    costs = {None: Cost(266), "original": Cost(5_614)}
     quick = {**_QUICK, "initial_words": 600, "check_words": 600}
 
     def _dictionary(self, x: Tensor, z: Tensor, pairs: Tensor, run: Run) -> Tensor:
