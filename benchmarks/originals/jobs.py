@@ -44,7 +44,7 @@ class Job(NamedTuple):
 
 
 def all_jobs() -> list[Job]:
-    """Everything the page shows."""
+    """Return every run there is; the page shows those that both programs have results of."""
     both = ("original", "ours")
     jobs = [
         Job(name, who, pair, take, 0)

@@ -28,10 +28,9 @@ WHY = {  # reasons of differences, by system, pair and seed rule; "*" for any
 
 
 class Scores(NamedTuple):
-    """P@1 of the runs of one program, and the reasons of those that failed."""
+    """P@1 of the runs of one program."""
 
     values: list[float]
-    failed: list[str]
 
     @property
     def mean(self) -> float:
@@ -43,8 +42,6 @@ class Scores(NamedTuple):
         return max(self.values) - min(self.values)
 
     def __str__(self) -> str:
-        if not self.values:
-            return "no result" if self.failed else "-"
         text = f"{self.mean:.1f}"
         return f"{text} ({min(self.values):.1f} to {max(self.values):.1f})" if len(self.values) > 1 else text
 
@@ -61,13 +58,13 @@ def main() -> None:
 
 
 def table() -> str:
-    """One row per system, pair of languages and seed rule."""
+    """One row per system, pair of languages and seed rule that both programs have results of."""
     lines = [f"| {' | '.join(HEADS)} |", "|---|---|---|---|---:|---:|---|"]
     rows = dict.fromkeys(job[:1] + job[2:4] for job in JOBS)
     for name, pair, take in sorted(rows, key=lambda row: list(SYSTEMS).index(row[0])):
         system = SYSTEMS[name]
         theirs, ours = (scores(name, who, pair, take) for who in ("original", "ours"))
-        if not (theirs.values or theirs.failed or ours.values):
+        if not (theirs.values and ours.values):
             continue
         peer = system.peer
         link = f"[{peer.name}@{peer.commit[:7]}]"
@@ -85,8 +82,7 @@ NO_SEED = ("artetxe2018acl", "artetxe2018acl-short", "muse-unsup", "aae")
 
 def scores(name: str, who: str, pair: str, take: str) -> Scores:
     found = [read(job) for job in JOBS if (job.system, job.who, job.pair, job.take) == (name, who, pair, take)]
-    done = [result["scores"]["p@1"] for result in found if result and result["status"] == "done"]
-    return Scores(done, [result["reason"] for result in found if result and result["status"] != "done"])
+    return Scores([result["scores"]["p@1"] for result in found if result and result["status"] == "done"])
 
 
 def read(job: Job) -> dict[str, Any] | None:
@@ -97,8 +93,6 @@ def read(job: Job) -> dict[str, Any] | None:
 def verdict(random: bool, theirs: Scores, ours: Scores, *key: str) -> str:
     """Compare: closed forms to 0.1, random ones by the larger of the two spreads."""
     why = WHY.get(key) or WHY.get((key[0], "*", "*"), "")
-    if not theirs.values or not ours.values:
-        return why or "-"
     difference = ours.mean - theirs.mean
     if abs(difference) <= EQUAL:
         return "equal"
