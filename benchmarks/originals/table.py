@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jobs import JOBS, Job
-from peers import PEERS
 from systems import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,14 +66,21 @@ def table() -> str:
         if not (theirs.values and ours.values):
             continue
         peer = system.peer
-        link = f"[{peer.name}@{peer.commit[:7]}]"
+        where = f"{peer.address} at {peer.commit[:10]}"
         profile = system.profile and system.profile.format(size=take.partition("-")[0])
         method = f"`{system.method}`" + (f", `{profile}`" if profile else "")
         data = f"{pair}, {'no seed' if name in NO_SEED else take}"
-        row = (method, link, system.setting, data, theirs, ours, verdict(system.random, theirs, ours, name, pair, take))
+        row = (
+            method,
+            where,
+            system.setting,
+            data,
+            theirs,
+            ours,
+            verdict(system.random, theirs, ours, name, pair, take),
+        )
         lines.append(f"| {' | '.join(map(str, row))} |")
-    links = [f"[{p.name}@{p.commit[:7]}]: https://github.com/{p.address}/tree/{p.commit}" for p in PEERS]
-    return "\n".join([*lines, "", *links]) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 NO_SEED = ("artetxe2018acl", "artetxe2018acl-short", "muse-unsup", "aae")
