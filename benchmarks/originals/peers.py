@@ -31,7 +31,6 @@ BLISS = Peer("joelmoniz/BLISS", "bb6f65b172eb5c80a794c322b8829a3fed4aa620")
 AAE = Peer("taasnim/unsup-word-translation", "c507d30ef00ff8bcf8eda58050905ccfcc73f9d1")
 C1 = Peer("cambridgeltl/ContrastiveBLI", "479108921464604aa857b80e3f64060b49e02c7e")
 LNMAP = Peer("taasnim/lnmap", "bd508229579470076845c6be6df59aaefa1db84d")
-PEERS = (VECMAP, FASTTEXT, MUSE, GEOMM, BLISS, AAE, C1, LNMAP)
 
 
 def commit_of(clone: Path) -> str:
