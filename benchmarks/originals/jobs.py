@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 CLOSED = ("vecmap-sup", "artetxe2018aaai", "artetxe2017", "rcsls-10", "rcsls-25", "geomm", "muse")
-SECONDS = {  # on one H200 that runs eight jobs at once: the original, ours
+SECONDS = {  # guesses for one GPU that runs eight jobs at once: the original, ours
     "lnmap": (450, 180),
     "lnmap-linear": (400, 150),
     "aae": (480, 300),
