@@ -13,7 +13,7 @@ import torch
 
 import lnmap
 from lnmap.direction import Direction
-from lnmap.errors import InputError
+from lnmap.errors import InputError, OptionError
 from lnmap.methods import make_method
 from lnmap.methods.base import Checkpoint, Run
 from lnmap.methods.lnmap import published
@@ -186,3 +186,16 @@ class TestHandWrittenSteps:
         for updates, wanted in (("joint", 2), ("successive", 2)):  # one per direction
             make_method("lnmap", "release", TINY | {"updates": updates}).fit(x, x, PAIRS, Run())
             assert len(made) == wanted
+
+
+def test_the_way_back_can_have_a_seed_of_its_own(planted):
+    options = TINY | {"closed_iterations": 1}
+    pairs = list(planted.lexicon)
+    kept = {"method": "lnmap", "options": options}
+    turned = [(target, source) for source, target in pairs[:100]]
+    logs = [
+        lnmap.align(planted.source, planted.target, pairs[:60], back_pairs=back, **kept).log for back in (None, turned)
+    ]
+    assert [[row["pairs"] for row in log if "iteration" in row] for log in logs] == [[60, 60], [60, 100]]
+    with pytest.raises(OptionError, match="one seed"):
+        lnmap.align(planted.source, planted.target, pairs, back_pairs=turned, method="procrustes")

@@ -28,6 +28,9 @@ def align(
     pairs: Annotated[
         str | None, options.value("FILE", "Seed dictionary; 'identical' or 'numerals' do without a file.")
     ] = None,
+    back_pairs: Annotated[
+        str | None, options.value("FILE", "Another seed for the way back, target words first; for lnmap.")
+    ] = None,
     method: options.Method = None,
     profile: options.Profile = None,
     settings: options.Settings = None,
@@ -83,6 +86,7 @@ def align(
             method=system,
             profile=profile,
             take=take,
+            back_pairs=back_pairs,
             seed=seed,
             device=place,
             one_way=one_way,

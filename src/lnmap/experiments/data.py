@@ -14,7 +14,7 @@ from lnmap import datasets
 from lnmap.datasets import PairFiles
 from lnmap.errors import InputError
 from lnmap.experiments.tables.reading import opposite
-from lnmap.experiments.trial import DEVELOPMENT, OTHER_TEST, ROLES, Trial
+from lnmap.experiments.trial import DEVELOPMENT, OTHER_TEST, OTHER_TRAIN, ROLES, Trial
 from lnmap.io import is_store, read
 from lnmap.io.atomic import write_json
 from lnmap.progress import Progress
@@ -92,18 +92,23 @@ class Sources:
     policy: str
 
     @classmethod
-    def of(cls, trial: Trial, files: PairFiles, other_test: Path | None = None) -> Sources:
+    def of(cls, trial: Trial, files: PairFiles, train: Path | None = None, test: Path | None = None) -> Sources:
         """Apply the trial's own limits to the files of its direction.
 
-        :param other_test: the test dictionary of the opposite direction, whose pairs no development score may use.
+        :param train: the training dictionary of the opposite direction, for a trial that trains it first.
+        :param test: its test dictionary, whose pairs no development score may use.
         """
         limits = {}
         for role, language in zip(ROLES, trial.direction.split("-"), strict=False):
             allowed = [limit for limit in (files.limit, trial.words.get(language)) if limit is not None]
             limits[role] = min(allowed, default=None)
         paths = dict(zip(ROLES, files.paths, strict=True))
-        if trial.score == DEVELOPMENT and other_test is not None and other_test.exists():
-            paths[OTHER_TEST] = other_test
+        if trial.score == DEVELOPMENT and test is not None and test.exists():
+            paths[OTHER_TEST] = test
+        if trial.second:
+            if train is None or not train.exists():
+                raise InputError(f"{trial.name} trains {opposite(trial.direction)} first, which has no dictionary")
+            paths[OTHER_TRAIN] = train
         return cls(paths, limits, files.policy)
 
 
@@ -111,11 +116,12 @@ def sources_of(trial: Trial, own: OwnData | None) -> Sources:
     """Find the files of a trial, in the user's folder if there is one, else in the trial's data set."""
     back = opposite(trial.direction)
     if own is not None:
-        return Sources.of(trial, own.files(trial.direction), own.dictionaries.get((back, "test")))
+        train, test = (own.dictionaries.get((back, part)) for part in ("train", "test"))
+        return Sources.of(trial, own.files(trial.direction), train, test)
     if trial.dataset is None:
         raise needs_data(trial.table)
-    other_test = datasets.benchmark_named(trial.dataset).place(back).test
-    return Sources.of(trial, datasets.files(trial.dataset, trial.direction), other_test)
+    others = datasets.benchmark_named(trial.dataset).place(back)
+    return Sources.of(trial, datasets.files(trial.dataset, trial.direction), others.train, others.test)
 
 
 def needs_data(table: str) -> InputError:

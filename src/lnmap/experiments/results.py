@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from lnmap.errors import InputError
-from lnmap.experiments.trial import MEASURE, OTHER_TEST, ROLES, TEST, Trial
+from lnmap.experiments.trial import MEASURE, OTHER_TEST, OTHER_TRAIN, ROLES, TEST, Trial
 from lnmap.io.atomic import atomic_file, write_json, writing
 from lnmap.methods import make_method
 from lnmap.version import __version__
@@ -54,6 +54,7 @@ def key_of(trial: Trial, content: Mapping[str, str], device: str) -> str:
         }
         fields |= {} if trial.score == TEST else {"score": trial.score, "left_out": content.get(OTHER_TEST, "")}
         fields |= {} if trial.one_way else {"one_way": False}
+        fields |= {"second": content[OTHER_TRAIN]} if trial.second else {}
         revision = method.revision(trial.profile)
         fields |= {"revision": revision} if revision > 1 else {}
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:20]

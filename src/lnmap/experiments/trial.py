@@ -9,6 +9,7 @@ from typing import Any
 NO_SEED = "none"  # seed rule of systems that learn without a dictionary
 MEASURE = "isometry"  # the trial of a pair that measures its spaces instead of training
 ROLES = ("source", "target", "train", "test")  # the files of a trial
+OTHER_TRAIN = "other_train"  # the training dictionary of the opposite direction; for second directions
 OTHER_TEST = "other_test"  # the test dictionary of the opposite direction, where there is one; for development scores
 TEST, DEVELOPMENT = "test", "development"
 
@@ -27,6 +28,7 @@ class Trial:
     :param score: `test` scores on the test dictionary, `development` on training pairs whose source words are not in
         the seed and that are in no test dictionary: the only scores that settings may be chosen by.
     :param one_way: train only source to target where a system trains each direction for itself.
+    :param second: train the opposite direction first, on its own dictionary, and this one after it.
     """
 
     table: str
@@ -44,6 +46,7 @@ class Trial:
     words: Mapping[str, int] = field(default_factory=dict, hash=False)
     score: str = TEST
     one_way: bool = True
+    second: bool = False
 
     @property
     def data(self) -> tuple[str, str]:

@@ -13,11 +13,12 @@ from typing import Any
 import torch
 
 from lnmap import pipeline
+from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, LexiconError, LnmapError, OutputError
 from lnmap.evaluate import Evaluation
 from lnmap.experiments.results import DONE, failed
-from lnmap.experiments.trial import DEVELOPMENT, MEASURE, NO_SEED, OTHER_TEST, Order
+from lnmap.experiments.trial import DEVELOPMENT, MEASURE, NO_SEED, OTHER_TEST, OTHER_TRAIN, Order
 from lnmap.io import cache_folder, read, read_lexicon
 from lnmap.io.atomic import in_turn
 from lnmap.isometry import measure_isometry
@@ -63,21 +64,26 @@ class Worker:
 
     def _train(self, order: Order, progress: Silent) -> dict[str, Any]:
         trial = order.trial
-        source, target = self._vectors(order)
+        source, target = one, other = self._vectors(order)
         train = self._dictionary(order, "train")
+        first, direction = train, Direction.FORWARD
+        if trial.second:
+            first, direction = self._dictionary(order, OTHER_TRAIN), Direction.BACKWARD
+            one, other = target, source
         method = make_method(trial.method, trial.profile, dict(trial.options))
         supervised = trial.take != NO_SEED
         started = time.perf_counter()
         model = pipeline.align(
-            source,
-            target,
-            train if supervised else None,
+            one,
+            other,
+            first if supervised else None,
+            back_pairs=train if trial.second else None,
             method=method,
             profile=trial.profile,
             take=trial.take if supervised else None,
             seed=trial.seed,
             device=order.device,
-            one_way=trial.one_way,
+            one_way=trial.one_way and not trial.second,
             checkpoint=order.work if method.checkpoints else None,
             progress=progress,
         )
@@ -85,9 +91,10 @@ class Worker:
         tests = [self._dictionary(order, role) for role in ("test", OTHER_TEST) if role in order.files]
         gold, about = tests[0], {}
         if trial.score == DEVELOPMENT:
-            gold, removed = unused_pairs(train, model.pairs, tests)
+            seed = train.take(trial.take, source, target) if supervised else model.pairs
+            gold, removed = unused_pairs(train, seed, tests)
             about = {"development": {"pairs": len(gold), "removed": removed, "test_files": len(tests)}}
-        score = model.evaluate(gold)
+        score = model.evaluate(gold, direction)
         return {
             "scores": score.to_dict(),
             **about,
@@ -167,9 +174,9 @@ def _changed(order: Order, role: str) -> InputError:
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what JSON holds and a curve is drawn from."""
+    """Return what JSON holds and a curve is drawn from, to six digits."""
     return {
-        name: round(value, 6) if isinstance(value, float) else value
+        name: float(f"{value:.6g}") if isinstance(value, float) else value
         for name, value in row.items()
-        if not name.startswith("moved_") and not (isinstance(value, float) and not math.isfinite(value))
+        if not (isinstance(value, float) and not math.isfinite(value))
     }

@@ -45,6 +45,8 @@ class Run:
     :param words: the two vocabularies, where they are known; most methods look at vectors only.
     :param known: pairs of rows (m, 2) known to be right beside the seed's, to judge held-out answers by; nothing is
         trained on them.
+    :param back: the seed of the way back, rows of the target first (k, 2), if it is not the seed turned around; only
+        methods with `two_seeds` look at it.
     :param hints: further columns of the source words (n, h) and target words (m, h), beside their codes, for the search
         for new pairs in methods that grow their dictionary with them.
     :param log: the training log, filled by `record`.
@@ -60,6 +62,7 @@ class Run:
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     words: tuple[Sequence[str], Sequence[str]] | None = None
     known: Tensor | None = None
+    back: Tensor | None = None
     hints: tuple[Tensor, Tensor] | None = None
     log: list[dict[str, Any]] = field(default_factory=list)
     confidence: Confidences | None = None
@@ -196,6 +199,7 @@ class Method(ABC):
     needs_pairs: ClassVar[bool] = True  # False for one that uses pairs where there are some and can do without
     orthogonal: ClassVar[bool] = False  # the map is a rotation
     keeps_target: ClassVar[bool] = False  # the target's vectors stay as they are, but for normalising
+    two_seeds: ClassVar[bool] = False  # it trains each direction for itself and looks at `Run.back`
     checkpoints: ClassVar[bool] = False  # it saves its state in `Run.checkpoint` and can go on from there
     Options: ClassVar[type[Any]] = Options  # a frozen dataclass derived from it; none by default
     profiles: ClassVar[dict[str, dict[str, Any]]] = {}

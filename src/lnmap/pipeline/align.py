@@ -44,6 +44,7 @@ def align(
     profile: str | None = None,
     options: dict[str, Any] | None = None,
     take: str | None = None,
+    back_pairs: Pairs = None,
     policy: str = "muse",
     limit: int | None = None,
     seed: int = 0,
@@ -64,6 +65,8 @@ def align(
     :param pairs: seed dictionary: a path, a `Lexicon` or word pairs; 'identical' or 'numerals' need no dictionary.
     :param method: name of a system (`lnmap.METHODS`) or a built one; `profile` and `options` change its settings.
     :param take: seed rule such as '1k-unique'; everything by default.
+    :param back_pairs: another seed dictionary for the way back, target words first, for a system that trains each
+        direction for itself; `take` chooses from it too. By default `pairs` turned around.
     :param policy: how vector files are read, 'muse' or 'vecmap'; `Embeddings` are taken as they are.
     :param limit: keep this many of the most frequent words.
     :param one_way: train only source to target where a system trains each direction for itself.
@@ -82,6 +85,7 @@ def align(
     source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
     given = _given_pairs(pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
+    back = _given_back(back_pairs, source, target, system, take)
     if on_seed is not None:
         on_seed(lexicon)
     run = Run(seed, pick_device(device), one_way, memory, progress, words=(source.words, target.words))
@@ -89,11 +93,14 @@ def align(
         folder = checkpoint if out is None else out
         if folder is not None:
             stack.enter_context(locked(Path(folder)))
-            run.checkpoint = _checkpoint(Path(folder), _key(system, source, target, lexicon, run), resume, progress)
+            run.checkpoint = _checkpoint(
+                Path(folder), _key(system, source, target, (lexicon, back), run), resume, progress
+            )
         elif resume:
             raise OptionError("resuming needs the output folder of the interrupted run", advice="give it as {out}")
         rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
         x, y = as_tensor(source.vectors, run.device), as_tensor(target.vectors, run.device)
+        run.back = None if back is None else torch.as_tensor(back.rows(target, source), device=run.device)
         run.known = torch.as_tensor(given.rows(source, target), device=run.device)
         with _computable(system):
             alignment = system.fit(x, y, rows, run)
@@ -172,6 +179,17 @@ def _given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: M
     return pairs if isinstance(pairs, Lexicon) else Lexicon.from_pairs(pairs)
 
 
+def _given_back(
+    pairs: Pairs, source: Embeddings, target: Embeddings, method: Method, take: str | None
+) -> Lexicon | None:
+    """Return the seed of the way back, if there is one of its own."""
+    if pairs is None:
+        return None
+    if not method.two_seeds:
+        raise OptionError(f"{method.name} learns both directions from one seed", advice="leave out {back_pairs}")
+    return _given_pairs(pairs, target, source, method).take(take, target, source)
+
+
 def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) -> Checkpoint:
     """Open the run's checkpoint; report what becomes of one that is there already."""
     checkpoint = FolderCheckpoint(out, key)
@@ -190,7 +208,9 @@ def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) ->
     return checkpoint
 
 
-def _key(method: Method, source: Embeddings, target: Embeddings, pairs: Lexicon, run: Run) -> str:
+def _key(
+    method: Method, source: Embeddings, target: Embeddings, seeds: tuple[Lexicon, Lexicon | None], run: Run
+) -> str:
     """Hash everything that determines a run's result."""
     parts = (
         __version__,
@@ -198,7 +218,7 @@ def _key(method: Method, source: Embeddings, target: Embeddings, pairs: Lexicon,
         sorted(asdict(method.options).items()),
         source.fingerprint,
         target.fingerprint,
-        list(pairs),
+        *(list(pairs) for pairs in seeds if pairs is not None),
         run.seed,
         run.one_way,
         run.device.type,

@@ -150,10 +150,13 @@ class _Reader:
             profile=fields.get("profile", str, None),
             options=fields.get("options", dict, {}),
             by_direction={direction: by_direction.get(direction, dict) for direction in by_direction.names},
+            second=fields.get("second", bool, False),
             cited=fields.get("cited", str, None),
         )
         for direction in by_direction.names:
             by_direction.require(direction in self.directions, f"unknown {direction}")
+        two_seeds = system.method not in METHODS or METHODS[system.method].two_seeds
+        fields.require(two_seeds or not system.second, f"{system.method} learns both directions from one seed")
         for own in ({}, *system.by_direction.values()):
             try:
                 make_method(system.method, system.profile, {**system.options, **own})
@@ -214,6 +217,7 @@ class _Reader:
                 profile=system.profile,
                 options={**system.options, **system.by_direction.get(direction, {})},
                 published=number,
+                second=system.second,
                 **self.common,
             )
 

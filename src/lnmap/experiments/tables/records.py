@@ -15,6 +15,7 @@ class System:
 
     :param name: short name, unique in the table; `label` is the name as printed.
     :param options: what is set on top of the profile; `by_direction` adds to it for single directions.
+    :param second: train the opposite direction first, and this one after it.
     :param cited: the citation key of the paper's source, which tells systems of one label apart.
     """
 
@@ -24,6 +25,7 @@ class System:
     profile: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
     by_direction: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    second: bool = False
     cited: str | None = None
 
 

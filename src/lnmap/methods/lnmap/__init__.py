@@ -27,6 +27,7 @@ class LNMap(Method):
     citation = "Mohiuddin et al. 2020, EMNLP"
     supervision = "seed + unaligned words"
     checkpoints = True
+    two_seeds = True
     Options = LNMapOptions
     profiles = PROFILES
     departures = {

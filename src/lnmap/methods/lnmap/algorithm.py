@@ -56,7 +56,8 @@ class Algorithm1:
     def train(self) -> dict[Direction, Networks]:
         """Return the networks of each direction; only the forward ones if the run is one-way."""
         forward = Training(Direction.FORWARD, self.nets, self.x, self.y, self.seed)
-        backward = Training(Direction.BACKWARD, self.nets.swapped(), self.y, self.x, self.seed.flip(1))
+        back = self.seed.flip(1) if self.run.back is None else self.run.back  # rows of y first, (k, 2)
+        backward = Training(Direction.BACKWARD, self.nets.swapped(), self.y, self.x, back)
         if not self.book.resume():
             self.latent_spaces()
             self.book.start(forward)
