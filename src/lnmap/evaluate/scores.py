@@ -105,7 +105,7 @@ class Evaluation:
 
     @property
     def groups(self) -> Groups:
-        """P@1 and calibration of groups of words; see `measure_groups`."""
+        """By group of words: `n`, `p@1` and, where there is a confidence, `mean_confidence` and `ece`."""
         return measure_groups(self.rows)
 
     def to_dict(self) -> dict[str, Any]:

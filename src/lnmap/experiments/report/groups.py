@@ -17,7 +17,7 @@ TEXT = 3  # columns of words
 _P1_NOTE = (
     "P@1 of groups of test words, mean over directions and seeds. A word is its own translation if one of its gold "
     "translations is spelt like it, whatever the letter case; ranks are those of the word translated among all words "
-    "of its language, 1 for the most frequent."
+    "of its language, 1 for the most frequent. The last column is a number of words, mean over directions and seeds."
 )
 _CONFIDENCE_NOTE = (
     "Confidence of the first answer beside P@1, mean over directions and seeds. ECE, the expected calibration error, "
@@ -83,7 +83,8 @@ def _p1_sheet(table: TableReport) -> Sheet:
         for name in _known(groups for _, groups in lines)
         if any("p@1" in groups.get(name, {}) for _, groups in lines)
     ]
-    return _sheet(lines, [(title_of(name), name, "p@1") for name in names])
+    answered = (f"words {title_of(ANSWER_IDENTICAL)}", ANSWER_IDENTICAL, "n")
+    return _sheet(lines, [*((title_of(name), name, "p@1") for name in names), answered])
 
 
 def _confidence_sheet(table: TableReport) -> Sheet:
@@ -103,7 +104,9 @@ def _lines(table: TableReport) -> list[tuple[list[str], Groups]]:
     for line in (line for take in table.takes for line in table.lines(take)):
         groups = [{} if cell is None else cell.groups for cell in line.cells]
         if all(groups):
-            found.append((line.names, mean_groups(groups)))
+            means = mean_groups(groups)
+            means[ALL]["p@1"] = means[ALL]["p@1"] if line.ours is None else line.ours  # rounded as in the table above
+            found.append((line.names, means))
     return found
 
 
