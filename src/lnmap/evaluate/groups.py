@@ -66,6 +66,14 @@ def measure_groups(rows: Sequence[WordResult]) -> Groups:
     }
 
 
+def rounded(groups: Groups) -> Groups:
+    """Round all measures for JSON."""
+    return {
+        name: {measure: round(value, 2 if measure == "p@1" else 4) for measure, value in own.items()}
+        for name, own in groups.items()
+    }
+
+
 def expected_calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     """Return the ECE: the mean gap between confidence and share of right answers, from 0 (best) to 1.
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LexiconError
-from lnmap.evaluate.groups import Groups, measure_groups
+from lnmap.evaluate.groups import Groups, measure_groups, rounded
 from lnmap.lexicon import Lexicon
 from lnmap.progress import html_table
 from lnmap.retrieve import BilingualSpace, Criterion, Hits
@@ -122,7 +122,7 @@ class Evaluation:
             "test_pairs": self.test_pairs,
             "test_pairs_seen_in_training": self.seen_pairs,
             "criterion": self.criterion,
-            "groups": {name: _rounded(measures) for name, measures in self.groups.items()},
+            "groups": rounded(self.groups),
         }
 
 
@@ -217,10 +217,6 @@ def _seen(gold: Lexicon, trained_on: Lexicon | None) -> tuple[int, int]:
     """Distinct test pairs that were trained on, and distinct test pairs."""
     test, train = ({(s.lower(), t.lower()) for s, t in pairs} for pairs in (gold, trained_on or ()))
     return len(test & train), len(test)
-
-
-def _rounded(measures: dict[str, float]) -> dict[str, float]:
-    return {name: round(value, 2 if name == "p@1" else 4) for name, value in measures.items()}
 
 
 def _bootstrap(values: NDArray[np.float64], level: float, seed: int) -> tuple[float, float]:

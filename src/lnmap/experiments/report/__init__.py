@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lnmap.errors import MissingExtraError
+from lnmap.evaluate.groups import rounded
 from lnmap.experiments.report.collect import TableReport, collect
 from lnmap.experiments.report.formats import csv_text, legend, markdown, result_rows
 from lnmap.experiments.report.latex import latex, latex_groups
@@ -91,9 +92,7 @@ def _cells(table: TableReport) -> list[dict[str, Any]]:
             "against_reference": None
             if cell.against is None
             else {"difference": round(cell.against.difference, 2), "p_value": cell.against.p_value},
-            "groups": {
-                name: {measure: round(value, 4) for measure, value in own.items()} for name, own in cell.groups.items()
-            },
+            "groups": rounded(cell.groups),
             "seconds": None if cell.seconds is None else round(cell.seconds, 2),
         }
         for cell in table.cells.values()

@@ -10,7 +10,7 @@ from typing import Any
 
 from lnmap.errors import OptionError
 from lnmap.evaluate import Comparison, Evaluation, Groups, compare
-from lnmap.experiments.report.groups import evaluation_of, groups_of, mean_groups
+from lnmap.experiments.report.groups import groups_of, mean_groups, rows_of
 from lnmap.experiments.report.mistakes import Mistakes, sort_mistakes
 from lnmap.experiments.report.versions import version_notes
 from lnmap.experiments.results import DONE, FAILED, Results
@@ -88,7 +88,9 @@ class Cell:
 
     def evaluation(self) -> Evaluation:
         """Rebuild the evaluation of the first run."""
-        return evaluation_of(self.first)
+        scores = self.first["scores"]
+        seen, pairs = scores["test_pairs_seen_in_training"], scores["test_pairs"]
+        return Evaluation(rows_of(self.first["words"]), scores["n_all"], seen, pairs)
 
     @cached_property
     def groups(self) -> Groups:

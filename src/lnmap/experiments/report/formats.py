@@ -179,4 +179,4 @@ def _csv_row(table: TableReport, cell: Cell, run: dict[str, Any]) -> dict[str, A
         "p_value": "" if cell.against is None else f"{cell.against.p_value:.3g}",
     }
     row = {name: known.get(name, scores.get(name, trial.get(name, run.get(name, "")))) for name in CSV_HEADS}
-    return row | {name: round(value, 4) for name, value in flat(groups_of(run)).items()}
+    return row | flat(groups_of(run))

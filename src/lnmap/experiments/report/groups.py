@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lnmap.evaluate import Evaluation, Groups, WordResult
-from lnmap.evaluate.groups import ALL, ANSWER_IDENTICAL, BANDS, GOLD_IDENTICAL, MEASURES, text_of, title_of
+from lnmap.evaluate import Groups, WordResult, measure_groups
+from lnmap.evaluate.groups import ALL, ANSWER_IDENTICAL, BANDS, GOLD_IDENTICAL, MEASURES, rounded, text_of, title_of
 
 if TYPE_CHECKING:
     from lnmap.experiments.report.collect import TableReport
@@ -26,14 +26,12 @@ _CONFIDENCE_NOTE = (
 )
 
 
-def evaluation_of(run: Mapping[str, Any]) -> Evaluation:
-    """Rebuild the evaluation of a run whose file holds what each test word got."""
-    words, scores = run["words"], run["scores"]
+def rows_of(words: Mapping[str, Any]) -> list[WordResult]:
+    """Rebuild what each test word got from the columns of a file of results."""
     names = ("source", "gold", "answer", "rank", "frequency_rank")
     sure = words.get("confidence") or [None] * len(words["source"])  # older files have none
     columns = zip(*(words[name] for name in names), sure, strict=True)
-    rows = [WordResult(s, tuple(gold), (answer,), rank, place, own) for s, gold, answer, rank, place, own in columns]
-    return Evaluation(rows, scores["n_all"], scores["test_pairs_seen_in_training"], scores["test_pairs"])
+    return [WordResult(s, tuple(gold), (answer,), rank, place, own) for s, gold, answer, rank, place, own in columns]
 
 
 def groups_of(run: Mapping[str, Any]) -> Groups:
@@ -41,7 +39,7 @@ def groups_of(run: Mapping[str, Any]) -> Groups:
     stored: Groups | None = run.get("scores", {}).get("groups")
     if stored is not None or "words" not in run:
         return stored or {}
-    return evaluation_of(run).groups
+    return rounded(measure_groups(rows_of(run["words"])))
 
 
 def mean_groups(many: Sequence[Groups]) -> Groups:
