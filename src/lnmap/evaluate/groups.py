@@ -8,7 +8,6 @@ are in the vocabulary.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,18 +19,18 @@ if TYPE_CHECKING:
 ALL, GOLD_DIFFERS, GOLD_IDENTICAL = "all", "gold_differs", "gold_identical"
 ANSWER_IDENTICAL = "answer_identical"
 _STARTS = (1, 1_001, 5_001, 20_001)  # first rank of each frequency band
-_BINS = 10
+BANDS = ("rank_1_1000", "rank_1001_5000", "rank_5001_20000", "rank_20001")
 _TITLES = {
     ALL: "all words",
     GOLD_DIFFERS: "gold is another word",
     GOLD_IDENTICAL: "gold is the word itself",
     ANSWER_IDENTICAL: "answered by the word itself",
+    "rank_1_1000": "rank 1-1,000",
+    "rank_1001_5000": "rank 1,001-5,000",
+    "rank_5001_20000": "rank 5,001-20,000",
+    "rank_20001": "rank 20,001 and above",
 }
-for _first, _next in pairwise(_STARTS):
-    _TITLES[f"rank_{_first}_{_next - 1}"] = f"rank {_first:,}-{_next - 1:,}"
-_TITLES[f"rank_{_STARTS[-1]}"] = f"rank {_STARTS[-1]:,} and above"
-BANDS = tuple(name for name in _TITLES if name.startswith("rank_"))
-
+_BINS = 10
 MEASURES = {"p@1": "P@1", "mean_confidence": "mean confidence", "ece": "ECE"}
 Groups = dict[str, dict[str, float]]
 """By group: n, and for a group with words p@1 (per cent) and, given a confidence, mean_confidence and ece (0 to 1)."""
