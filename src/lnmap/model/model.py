@@ -230,7 +230,12 @@ class Model(ModelParts):
         direction = Direction(direction)
         seed = self.pairs if direction is Direction.FORWARD else self.pairs.reversed()
         asked, answering = self.side(direction.asked), self.side(direction.answering)
-        return evaluate(self.space(direction), asked, answering, gold, criterion=criterion, trained_on=seed)
+        space = self.space(direction)
+
+        def judge(rows: Tensor, hits: Hits) -> Tensor | None:
+            return self._judged(space, rows, hits, direction).confidence
+
+        return evaluate(space, asked, answering, gold, criterion=criterion, trained_on=seed, judge=judge)
 
     def induce(
         self,
