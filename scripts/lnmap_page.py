@@ -1,4 +1,4 @@
-"""Write the tables and the figure of docs/lnmap.md from the stored results: python scripts/lnmap_page.py.
+"""Write the tables of docs/lnmap.md and docs/nonlinear.md from the stored results: python scripts/lnmap_page.py.
 
 A table stands between `<!-- results: FOLDER TAKE -->` and `<!-- end -->` and has one row per system; FOLDER is one of
 benchmarks/results. The figure needs the extra `report`.
@@ -16,7 +16,7 @@ from typing import Any
 from lnmap.experiments.tables import load_table
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/lnmap.md"
+PAGES = [ROOT / "docs" / name for name in ("lnmap.md", "nonlinear.md")]
 FIGURE = ROOT / "docs/images/lnmap-convergence.svg"
 STORED = ROOT / "benchmarks/results"
 BLOCK = re.compile(r"<!-- results: (?P<folder>[\w-]+) (?P<take>[\w-]+) -->\n.*?<!-- end -->", re.S)
@@ -108,6 +108,7 @@ def draw() -> None:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in PAGES:
+        path.write_text(page(path.read_text(encoding="utf-8")), encoding="utf-8")
+        print(path)
     draw()
-    print(PAGE)

@@ -1,12 +1,13 @@
-"""docs/lnmap.md shows what the stored results say."""
+"""docs/lnmap.md and docs/nonlinear.md show what the stored results say."""
 
+import pytest
 from scripts import lnmap_page
 
-TEXT = lnmap_page.PAGE.read_text(encoding="utf-8")
 
-
-def test_page_is_fresh():
-    assert lnmap_page.page(TEXT) == TEXT, "run: python scripts/lnmap_page.py"
+@pytest.mark.parametrize("path", lnmap_page.PAGES, ids=lambda path: path.name)
+def test_page_is_fresh(path):
+    text = path.read_text(encoding="utf-8")
+    assert lnmap_page.page(text) == text, "run: python scripts/lnmap_page.py"
 
 
 def test_cells_show_spread_and_unusual_numbers_of_seeds():
