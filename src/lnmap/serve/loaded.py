@@ -25,7 +25,7 @@ from lnmap.isometry import LEAST, measure_isometry
 from lnmap.lexicon import Lexicon
 from lnmap.model.model import Model, load
 from lnmap.progress import Progress
-from lnmap.retrieve import BestTable
+from lnmap.retrieve import UNKNOWN, BestTable
 from lnmap.serve.about import describe, score
 from lnmap.serve.background import Job
 from lnmap.serve.words import WordIndex
@@ -64,6 +64,7 @@ class LoadedModel:
         tables = (table for space in spaces for table in (space.best, space.swapped().best))
         self._tables = list({id(table): table for table in tables}.values())
         self.certainty: dict[Direction, Tensor] = {}  # what the lexicon is sorted by, once all of it is known
+        self.given = {direction: _first_given(self.model, direction) for direction in Direction}
         self.about = describe(self.model, folder.resolve().name)
         self._test = test
         self._lexicon = Job(self._fill_lexicon)
@@ -80,6 +81,11 @@ class LoadedModel:
     def best(self, direction: Direction) -> BestTable:
         """Return the best translations of one direction, as far as they have been found."""
         return self.model.space(direction).best
+
+    def first(self, rows: Tensor, best: Tensor, direction: Direction, given: bool = True) -> Tensor:
+        """Return the first answers to rows (n,): those given, if they are wanted, else the best ones (n,)."""
+        said = self.given[direction][rows]
+        return torch.where(said == UNKNOWN, best, said) if given else best
 
     def start(self) -> None:
         """Start the work that needs no request."""
@@ -143,6 +149,16 @@ def _digest(folder: Path) -> str:
         return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()[:32]
     except OSError:
         return ""
+
+
+def _first_given(model: Model, direction: Direction) -> Tensor:
+    """Return the row of the best given translation of each word (n,), or UNKNOWN."""
+    given = model.given(direction)
+    found = torch.full((len(model.side(direction.asked)),), UNKNOWN)
+    for entry in reversed(given.entries(model.space(direction))):
+        if rows := given.rows(entry.source, entry.target):
+            found[rows[0]] = rows[1]
+    return found
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
