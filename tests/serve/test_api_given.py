@@ -82,3 +82,20 @@ def test_a_given_word_without_a_vector(tmp_path):
     (first, *_) = client.get("/api/models/m/translate", params={"word": "w1"}).json()["candidates"]
     assert (first["word"], first["back"], first["returns"]) == ("nulle part", "w1", True)
     assert client.get("/api/models/m/translate", params={"word": "nowhere", "given": False}).status_code == 404
+
+
+def test_the_lexicon_has_only_words(tmp_path):
+    tokens = ["</s>", ",", "2004", "$", *(f"w{i}" for i in range(60))]
+    x = np.random.default_rng(0).normal(size=(64, 8))
+    sides = [Embeddings.from_arrays(tokens, x) for _ in range(2)]
+    seed = Lexicon([(token, token) for token in ("$", *tokens[20:])])
+    lnmap.align(*sides, seed, method="procrustes", out=tmp_path / "m")
+    models = Models.load([tmp_path / "m"])
+    models.start()
+    client = TestClient(create_app(models), base_url="http://127.0.0.1")
+    wait_for(lambda: client.get("/api/models/m/state").json()["backward"]["known"] == 64)
+    for params, count in (({}, 61), ({"given": False}, 60), ({"tokens": True}, 64)):
+        page = good(client.get("/api/models/m/lexicon", params=params), schemas.LexiconPage)
+        assert (page["total"], page["words"]) == (count, 64)
+        assert (page["entries"][0]["source"] == "</s>") == ("tokens" in params)
+    models.stop()

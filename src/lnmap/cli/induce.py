@@ -22,6 +22,9 @@ def induce(
     max_rank: Annotated[int | None, options.value("N", "Use only the N most frequent words of each language.")] = None,
     min_confidence: options.MinConfidence = None,
     given: options.Given = True,
+    words_only: Annotated[
+        bool, options.flag("--words-only/--all-tokens", "Leave out numbers, punctuation and markup, or keep them.")
+    ] = True,
     rank_by: Annotated[str, options.value("csls|cosine", "The score that pairs are sorted and cut by.")] = "csls",
     reverse: options.Reverse = False,
     device: options.Device = "cpu",
@@ -57,6 +60,7 @@ def induce(
         direction=options.direction_of(reverse),
         min_confidence=min_confidence,
         given=given,
+        words_only=words_only,
     )
     columns = (
         "source",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from lnmap.embeddings import is_word
 from lnmap.induce import Mode, RankBy
 from lnmap.model.answers import Entry, is_sure
 from lnmap.progress import html_table
@@ -15,8 +16,8 @@ from lnmap.progress import html_table
 class InducedLexicon(list[Entry]):
     """The entries of an induced lexicon, given pairs and then the best first, and what was left out.
 
-    :param left_out: how many pairs had too low a score (`least`), too low a confidence (`min_confidence`), gave way
-        to given ones (`given`), or came after the last one asked for (`limit`).
+    :param left_out: how many pairs held a token that is no word (`words_only`), had too low a score (`least`) or
+        confidence (`min_confidence`), gave way to given ones (`given`), or came after the last one asked for (`limit`).
     """
 
     def __init__(self, entries: Iterable[Entry] = (), left_out: Mapping[str, int] | None = None) -> None:
@@ -43,16 +44,24 @@ class Selection:
     least: float | None
     min_confidence: float | None
     limit: int | None
+    words_only: bool
 
 
 def select(own: Sequence[Entry], given: Sequence[Entry], wanted: Selection) -> InducedLexicon:
     """Put given pairs before the model's own, best first, and leave out what is not wanted."""
-    good = [entry for entry in own if is_sure(getattr(entry, wanted.rank_by), wanted.least)]
+    spelt = [entry for entry in own if not wanted.words_only or (is_word(entry.source) and is_word(entry.target))]
+    good = [entry for entry in spelt if is_sure(getattr(entry, wanted.rank_by), wanted.least)]
     sure = [entry for entry in good if is_sure(entry.confidence, wanted.min_confidence)]
     beside = _beside_given(sure, given, wanted.mode, wanted.count)
     every = [*given, *beside]
-    left = {"least": len(own) - len(good), "min_confidence": len(good) - len(sure), "given": len(sure) - len(beside)}
-    return InducedLexicon(every[: wanted.limit], left | {"limit": len(every) - len(every[: wanted.limit])})
+    left = {
+        "words_only": len(own) - len(spelt),
+        "least": len(spelt) - len(good),
+        "min_confidence": len(good) - len(sure),
+        "given": len(sure) - len(beside),
+        "limit": len(every) - len(every[: wanted.limit]),
+    }
+    return InducedLexicon(every[: wanted.limit], left)
 
 
 def _beside_given(own: Sequence[Entry], given: Sequence[Entry], mode: Mode, count: int) -> list[Entry]:

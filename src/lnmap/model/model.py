@@ -268,6 +268,7 @@ class Model(ModelParts):
         direction: Way = Direction.FORWARD,
         min_confidence: float | None = None,
         given: bool = True,
+        words_only: bool = True,
     ) -> InducedLexicon:
         """Induce a lexicon, best pairs first; a list of entries that also tells how many pairs were left out, and why.
 
@@ -279,6 +280,7 @@ class Model(ModelParts):
         :param limit: how many pairs at most.
         :param min_confidence: least confidence of the first word's translation.
         :param given: False for the model's own pairs only.
+        :param words_only: False for numbers, punctuation and markup too; what was given is never left out.
         """
         self._check_confidence(min_confidence)
         direction = Direction(direction)
@@ -302,8 +304,7 @@ class Model(ModelParts):
             for row, ((hit, csls, cosine, sure),) in zip(found.rows[:, 0].tolist(), judged.lists(), strict=True)
         ]
         first = self.given(direction).entries(space, rank_by, max_rank) if given else []
-        asked_for = Selection(mode, count, rank_by, least, min_confidence, limit)
-        return select(entries, first, asked_for)
+        return select(entries, first, Selection(mode, count, rank_by, least, min_confidence, limit, words_only))
 
     def save(self, folder: str | Path) -> Path:
         """Write the model to a folder that `lnmap.load` reads; whole or not at all."""

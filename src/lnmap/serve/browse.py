@@ -34,6 +34,8 @@ def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> Lexico
 
 def _filter(loaded: LoadedModel, marks: LatestMarks, rows: Tensor, wanted: Selection) -> Tensor:
     direction = wanted.direction
+    if not wanted.tokens:
+        rows = rows[loaded.are_words[direction.asked][rows] | _are_given(loaded, rows, wanted)]
     best = loaded.first(rows, loaded.best(direction).rows[rows], direction, wanted.given)
     if wanted.mutual:
         back = loaded.first(best, loaded.best(direction.opposite).rows[best], direction.opposite, wanted.given)

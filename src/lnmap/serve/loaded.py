@@ -18,6 +18,7 @@ from safetensors import torch as tensors
 from torch import Tensor
 
 from lnmap.direction import Direction, Side
+from lnmap.embeddings import is_word
 from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io.atomic import atomic_file, write_json
 from lnmap.io.cache import cache_folder
@@ -51,10 +52,12 @@ class LoadedModel:
         self.model.memory = _MEMORY
         self.words: dict[Side, WordIndex] = {}
         self.lengths: dict[Side, NDArray[np.float32]] = {}
+        self.are_words: dict[Side, Tensor] = {}  # and not numbers, punctuation or markup, each (n,)
         with progress.task("preparing the words", len(Side) + len(Direction)) as task:
             for side in Side:
                 self.words[side] = WordIndex(self.model.side(side).words)
                 self.lengths[side] = _lengths(self.model.side(side).vectors)
+                self.are_words[side] = torch.tensor([is_word(token) for token in self.model.side(side).words])
                 self.model.open_subwords(side)
                 task.advance()
             for direction in Direction:

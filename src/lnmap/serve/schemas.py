@@ -81,6 +81,7 @@ class Selection(BaseModel):
     text: str = Field("", max_length=limits.FILTER, description="Part of either word.")
     mutual: bool = Field(False, description="Only words that choose each other.")
     given: bool = Field(True, description=GIVEN)
+    tokens: bool = Field(False, description="Numbers, punctuation and markup too, not only words.")
     offset: int = Field(0, ge=0, le=limits.OFFSET)
     limit: int = Field(50, ge=1, le=limits.PAGE)
 

@@ -26,6 +26,7 @@ export function showLexicon(place, model, { link }) {
   const show = select("Marks", "show", SHOWN);
   const mutual = el("input", { type: "checkbox", change: () => change({ mutual: mutual.checked ? "true" : "" }) });
   const given = el("input", { type: "checkbox", change: () => change({ given: given.checked ? "" : "no" }) });
+  const tokens = el("input", { type: "checkbox", change: () => change({ tokens: tokens.checked ? "true" : "" }) });
   const body = el("tbody", { keydown: onKey });
   const head = el("tr");
   const table = el("table", {}, el("caption", { class: "unseen" }, "The induced lexicon"), el("thead", {}, head), body);
@@ -45,7 +46,8 @@ export function showLexicon(place, model, { link }) {
     el("section", { class: "card list", "aria-label": "Entries" },
       el("div", { class: "controls" }, filter, way, order, show,
         el("label", { class: "check" }, mutual, " mutual translations only"),
-        model.given ? el("label", { class: "check" }, given, " given pairs first") : null),
+        el("label", { class: "check" }, tokens, " numbers and signs, too"),
+        model.given ? el("label", { class: "check" }, given, " given translations") : null),
       el("div", { class: "scroll", tabindex: "-1" }, table),
       el("div", { class: "line pager" }, told, el("span", {}, earlier, later)),
       el("p", { class: "quiet hint" }, "Keys in the table: ", el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ",
@@ -101,6 +103,7 @@ export function showLexicon(place, model, { link }) {
     show.value = query.show in SHOWN ? query.show : "all";
     mutual.checked = query.mutual === "true";
     given.checked = query.given !== "no";
+    tokens.checked = query.tokens === "true";
     load();
   }
 
@@ -111,7 +114,7 @@ export function showLexicon(place, model, { link }) {
     const offset = Math.max(0, Number(query.page) || 0) * PAGE;
     try {
       const found = await get(model.id, "lexicon", { direction: way.value, sort: order.value, show: show.value,
-        text: (query.text || "").slice(0, 100), mutual: mutual.checked, given: given.checked, offset, limit: PAGE }, signal);
+        text: (query.text || "").slice(0, 100), mutual: mutual.checked, given: given.checked, tokens: tokens.checked, offset, limit: PAGE }, signal);
       draw(found, offset);
     } catch (error) {
       if (error.name !== "AbortError") told.textContent = `The lexicon could not be loaded: ${error.message}`;

@@ -62,7 +62,7 @@ export function showTranslate(place, model, { link }) {
     result.replaceChildren(el("section", { class: "welcome" },
       el("p", { class: "lead" }, "Type a word above to see its translations, how certain they are, and its neighbours. ",
         `The vocabulary has ${number(side.words)} words.`), examples));
-    get(model.id, "lexicon", { direction, sort: "surest", limit: 12 }).then((page) => {
+    get(model.id, "lexicon", { direction, sort: "surest", limit: 12, given: false }).then((page) => {
       const words = page.entries.map((entry) => entry[asked(direction)]);
       examples.replaceChildren("For example ", ...words.slice(0, 6).map((text) => wordLink(text, direction)));
     }).catch(() => {});
@@ -134,7 +134,7 @@ export function showTranslate(place, model, { link }) {
   function givenSwitch(text) {
     const box = el("input", { type: "checkbox", change: () => { location.hash = here(text, direction, box.checked); } });
     box.checked = given;
-    return el("label", { class: "check" }, box, " given pairs first");
+    return el("label", { class: "check" }, box, " given translations");
   }
 
   function pairOf(one, other) {
