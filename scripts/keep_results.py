@@ -1,0 +1,34 @@
+"""Copy finished results of `lnmap reproduce` without their words, small enough for the repository.
+
+python scripts/keep_results.py reproduce-paper benchmarks/results/paper
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from lnmap.experiments import Results
+from lnmap.experiments.results import DONE
+
+LEFT_OUT = ("words", "format", "version", "key", "sha256")  # written anew, but for the words
+
+
+def keep(source: Path, target: Path) -> int:
+    """Return how many results were copied; what is in the target already stays."""
+    there, here = Results(source), Results(target)
+    trials = [entry for entries in there.plan().values() for entry in entries]
+    kept = []
+    for trial, key in trials:
+        result = there.read(trial, key)
+        if result is not None and result["status"] == DONE:
+            here.write(trial, key, {name: value for name, value in result.items() if name not in LEFT_OUT})
+            kept.append((trial, key))
+    here.remember(kept)
+    return len(kept)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    print(keep(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -1,0 +1,23 @@
+"""scripts/keep_results.py keeps scores and leaves words out."""
+
+import json
+
+from scripts.keep_results import keep
+
+from lnmap.experiments import Results, Trial
+
+TRIAL = Trial("own", "procrustes", "Procrustes", "en-fr", "en-fr", "1k-unique", "procrustes")
+
+
+def test_results_are_kept_without_words_and_added_to_those_there(tmp_path):
+    done = {"status": "done", "scores": {"p@1": 50.0}, "words": {"source": ["a"]}, "trial": TRIAL.to_dict()}
+    for name, key in (("one", "1" * 20), ("two", "2" * 20)):
+        results = Results(tmp_path / name)
+        results.remember([(TRIAL, key)])
+        results.write(TRIAL, key, done)
+        assert keep(tmp_path / name, tmp_path / "kept") == 1
+    kept = Results(tmp_path / "kept")
+    assert [key for _, key in kept.plan()["own"]] == ["2" * 20]  # the newer result of a cell takes its place
+    found = kept.read(TRIAL, "2" * 20)
+    assert found["scores"] == {"p@1": 50.0}
+    assert "words" not in json.loads(kept.path(TRIAL, "2" * 20).read_text())
