@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from lnmap.experiments import Results
+from lnmap.experiments.report.groups import groups_of
 from lnmap.experiments.results import DONE
 
 LEFT_OUT = ("words", "format", "version", "key", "sha256")  # written anew, but for the words
@@ -22,7 +23,10 @@ def keep(source: Path, target: Path) -> int:
     for trial, key in trials:
         result = there.read(trial, key)
         if result is not None and result["status"] == DONE:
-            here.write(trial, key, {name: value for name, value in result.items() if name not in LEFT_OUT})
+            found = {name: value for name, value in result.items() if name not in LEFT_OUT}
+            if "words" in result:  # what the report says about groups of them stays
+                found["scores"] = {**result["scores"], "groups": groups_of(result)}
+            here.write(trial, key, found)
             kept.append((trial, key))
     here.remember(kept)
     return len(kept)

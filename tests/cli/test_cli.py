@@ -22,6 +22,7 @@ from lnmap.cli import app, main, terminal
 from lnmap.cli.terminal import console
 
 WORDS = 2000
+GOLD = ("differs", "identical")
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +157,30 @@ def test_evaluate_json_has_the_promised_keys(run, files):
     assert 60 < found["p@1"] < found["p@5"] < found["p@10"] <= 100
     assert found["coverage"] == 100
     assert "trained on" not in err
+
+
+def test_evaluate_groups_without_and_with_a_confidence(run, files, tmp_path):
+    code, out, _ = run("evaluate", files / "en-fr", "--pairs", files / "test.txt")
+    assert code == 0
+    assert re.search(r"all words +\d+ +\d+\.\d", out)
+    assert "rank 1-1,000" in out
+    assert "rank 5,001" not in out  # the vocabulary ends before
+    assert "confidence" not in out
+    assert "ECE" not in out
+    sure, rows = tmp_path / "sure", tmp_path / "rows.tsv"
+    arguments = ["align", files / "en.vec", files / "fr.vec", "--pairs", files / "train.txt", "--out", sure]
+    assert run(*arguments, "--method", "procrustes", "--calibrate")[0] == 0
+    code, out, _ = run("evaluate", sure, "--pairs", files / "test.txt", "--against", files / "en-fr", "--json")
+    found = json.loads(out)
+    assert found["groups"]["all"]["n"] == found["n"] == sum(found["groups"][f"gold_{x}"]["n"] for x in GOLD)
+    assert 0 <= found["groups"]["all"]["ece"] < 0.2
+    assert "ece" not in found["against"]["groups"]["all"]
+    _, out, _ = run("evaluate", sure, "--pairs", files / "test.txt", "--against", files / "en-fr", "--rows", rows)
+    assert re.search(r"all words +\S+sure +\d+ +\d+\.\d +\d+\.\d % +0\.\d{3}", out)
+    table = [line.split("\t") for line in rows.read_text(encoding="utf-8").splitlines()]
+    assert table[0][-1] == "confidence"
+    mean = sum(float(row[-1]) for row in table[1:]) / found["n"]
+    assert mean == pytest.approx(found["groups"]["all"]["mean_confidence"], abs=1e-3)
 
 
 def test_evaluate_backwards(run, files, tmp_path):

@@ -1,4 +1,4 @@
-"""scripts/keep_results.py keeps scores and leaves words out."""
+"""scripts/keep_results.py keeps scores and leaves words out, but for what is known of groups of them."""
 
 import json
 
@@ -10,7 +10,9 @@ TRIAL = Trial("own", "procrustes", "Procrustes", "en-fr", "en-fr", "1k-unique", 
 
 
 def test_results_are_kept_without_words_and_added_to_those_there(tmp_path):
-    done = {"status": "done", "scores": {"p@1": 50.0}, "words": {"source": ["a"]}, "trial": TRIAL.to_dict()}
+    words = {"source": ["a", "b"], "frequency_rank": [0, 1500], "rank": [0, 3], "answer": ["a", "x"]}
+    words |= {"gold": [["a"], ["c"]]}
+    done = {"status": "done", "scores": {"p@1": 50.0}, "words": words, "trial": TRIAL.to_dict()}
     for name, key in (("one", "1" * 20), ("two", "2" * 20)):
         results = Results(tmp_path / name)
         results.remember([(TRIAL, key)])
@@ -19,5 +21,6 @@ def test_results_are_kept_without_words_and_added_to_those_there(tmp_path):
     kept = Results(tmp_path / "kept")
     assert [key for _, key in kept.plan()["own"]] == ["2" * 20]  # the newer result of a cell takes its place
     found = kept.read(TRIAL, "2" * 20)
-    assert found["scores"] == {"p@1": 50.0}
+    assert found["scores"]["p@1"] == found["scores"]["groups"]["all"]["p@1"] == 50
+    assert found["scores"]["groups"]["gold_differs"] == {"n": 1, "p@1": 0}
     assert "words" not in json.loads(kept.path(TRIAL, "2" * 20).read_text())

@@ -23,7 +23,7 @@ from lnmap.experiments import Results, make_plan
 from lnmap.experiments.report import write_report
 from lnmap.experiments.report.collect import collect
 from lnmap.experiments.report.drawing import spread
-from lnmap.experiments.report.latex import latex
+from lnmap.experiments.report.latex import latex, latex_groups
 from lnmap.experiments.report.mistakes import is_form, sort_mistakes
 from lnmap.experiments.trial import MEASURE
 from lnmap.progress import Silent
@@ -215,7 +215,8 @@ def test_without_matplotlib_only_the_figures_are_missing(folder, tmp_path, monke
     found = write_report(tmp_path / "out", progress)
     assert any("pip install 'lnmap[report]'" in note for note in progress.notes)
     assert not list(found.folder.glob("*.svg"))
-    assert {path.name for path in found.folder.iterdir()} == {"index.html", "report.md", "runs.csv", "table2.tex"}
+    names = {"index.html", "report.md", "runs.csv", "table2.tex", "table2-groups.tex"}
+    assert {path.name for path in found.folder.iterdir()} == names
 
 
 def test_results_without_words_are_reported(tmp_path):
@@ -254,7 +255,7 @@ def test_latex_of_a_wide_table_has_every_cell(table1):
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex")
 def test_latex_compiles_and_fits_a_page(written, table1, tmp_path):
-    tables = (written.folder / "table2.tex").read_text() + latex(table1)
+    tables = (written.folder / "table2.tex").read_text() + latex(table1) + latex_groups(table1)
     source = r"\documentclass[twocolumn]{article}\usepackage{booktabs}\begin{document}" + tables + r"\end{document}"
     (tmp_path / "t.tex").write_text(source)
     done = subprocess.run(["pdflatex", "-interaction=batchmode", "-halt-on-error", "t.tex"], cwd=tmp_path, check=False)

@@ -31,6 +31,10 @@ def evaluate(
 
     Example: lnmap evaluate en-fr --pairs en-fr.test.txt
 
+    P@1 is given for groups of words, too: without words that are their own
+    translation, and by frequency. If the model has a confidence, ECE says how
+    far it is from the share of right answers (0 is best).
+
     With --reverse the first column of the file is the target language; add
     --swap for a file that has the source language first.
     """
@@ -55,6 +59,7 @@ def evaluate(
         console.json({**score.to_dict(), **more})
         return
     show_scores(scores)
+    _show_groups(scores)
     if comparison is not None:
         low, high = comparison.interval
         console.result(
@@ -67,6 +72,22 @@ def show_scores(scores: Mapping[str, Evaluation]) -> None:
     """Print one row of scores per evaluation."""
     rows = [{"": name, **score.cells} for name, score in scores.items()]
     console.table(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def _show_groups(scores: Mapping[str, Evaluation]) -> None:
+    """Print the groups of words of each evaluation, with what is known of its confidence."""
+    from lnmap.evaluate.groups import MEASURES, text_of, title_of
+
+    measured = {name: score.groups for name, score in scores.items()}
+    groups = dict.fromkeys(group for own in measured.values() for group in own)
+    found = [(group, name, own[group]) for group in groups for name, own in measured.items() if group in own]
+    known = [measure for measure in MEASURES if any(measure in own for *_, own in found)]
+    several = len(scores) > 1
+    rows = [
+        [title_of(group), *[name] * several, int(own["n"]), *(text_of(measure, own.get(measure)) for measure in known)]
+        for group, name, own in found
+    ]
+    console.table(["", *["model"] * several, "words", *(MEASURES[measure] for measure in known)], rows)
 
 
 def _as_dict(found: Comparison) -> dict[str, Any]:
@@ -94,8 +115,12 @@ def _warn(name: str, score: Evaluation) -> None:
 def _write_rows(path: Path, score: Evaluation) -> None:
     from lnmap.io import write_lexicon
 
-    rows = (
-        (row.source, " | ".join(row.gold), " | ".join(row.answers), row.rank + 1, row.frequency_rank + 1)
+    heads = ["source", "gold", "answers", "rank", "frequency_rank"]
+    rows: list[list[Any]] = [
+        [row.source, " | ".join(row.gold), " | ".join(row.answers), row.rank + 1, row.frequency_rank + 1]
         for row in score.rows
-    )
-    write_lexicon(path, rows, ("source", "gold", "answers", "rank", "frequency_rank"))
+    ]
+    if all(row.confidence is not None for row in score.rows):
+        heads.append("confidence")
+        rows = [[*cells, row.confidence] for cells, row in zip(rows, score.rows, strict=True)]
+    write_lexicon(path, rows, heads)

@@ -157,14 +157,16 @@ def unused_pairs(train: Lexicon, seed: Lexicon, tests: Iterable[Lexicon]) -> tup
 
 
 def word_columns(score: Evaluation) -> dict[str, list[Any]]:
-    """Return what each test word got, column by column, for significance and kinds of errors."""
-    return {
+    """Return what each test word got, column by column, for significance, groups and kinds of errors."""
+    sure = [round(row.confidence, 6) for row in score.rows if row.confidence is not None]
+    columns: dict[str, list[Any]] = {
         "source": [row.source for row in score.rows],
         "frequency_rank": [row.frequency_rank for row in score.rows],
         "rank": [row.rank for row in score.rows],
         "answer": [row.answers[0] for row in score.rows],
         "gold": [list(row.gold) for row in score.rows],
     }
+    return {**columns, "confidence": sure} if sure else columns
 
 
 def _changed(order: Order, role: str) -> InputError:

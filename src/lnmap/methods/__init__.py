@@ -22,6 +22,7 @@ METHODS = Registry(
     "vecmap.Artetxe2017",
     "vecmap.Artetxe2018Aaai",
     "geomm.Geomm",
+    "kernel.Kernel",
     "vecmap.VecmapSup",
     "vecmap.VecmapSemi",
     "contrastive.Contrastive",

@@ -7,6 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
+from lnmap.errors import OptionError
+
 
 @dataclass(frozen=True)
 class Found:
@@ -93,6 +95,16 @@ class Entry:
     cosine: float | None
     confidence: float | None = None
     given: bool = False
+
+
+def check_least(confidence: float | None, calibrated: bool) -> None:
+    """Refuse a least confidence that is no probability, or that the model cannot judge by."""
+    if confidence is None:
+        return
+    if not 0 <= confidence <= 1:
+        raise OptionError(f"a confidence is a probability between 0 and 1, not {confidence}")
+    if not calibrated:
+        raise OptionError("this model knows no confidence", advice="align again with {calibrate:True}")
 
 
 def is_sure(value: float | None, least: float | None) -> bool:

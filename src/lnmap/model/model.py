@@ -16,13 +16,13 @@ from torch import Tensor
 from lnmap.confidence import features
 from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
-from lnmap.errors import HubError, InputError, ModelError, OptionError
+from lnmap.errors import HubError, InputError, ModelError
 from lnmap.evaluate import Evaluation, evaluate
 from lnmap.induce import Mode, RankBy, induce
 from lnmap.io import to_gensim
 from lnmap.io.atomic import locked
 from lnmap.lexicon import Lexicon
-from lnmap.model.answers import Candidate, Entry, Found, Translation, answer
+from lnmap.model.answers import Candidate, Entry, Found, Translation, answer, check_least
 from lnmap.model.device import as_tensor, pick_device
 from lnmap.model.folder import explained, read_folder, require_folder, write_folder
 from lnmap.model.given import GivenPairs
@@ -176,7 +176,7 @@ class Model(ModelParts):
         given: bool = True,
     ) -> dict[str, Translation]:
         """Translate as `translate` does, and leave out the words that are unknown."""
-        self._check_confidence(min_confidence)
+        check_least(min_confidence, self.confidence is not None)
         direction = Direction(direction)
         asked = self.side(direction.asked)
         rows = {word: row for word in words if (row := asked.find(word)) is not None}
@@ -252,8 +252,13 @@ class Model(ModelParts):
         """
         direction = Direction(direction)
         asked, answering = self.side(direction.asked), self.side(direction.answering)
+        space = self.space(direction)
+
+        def judge(rows: Tensor, hits: Hits) -> Tensor | None:
+            return self._judged(space, rows, hits, direction).confidence
+
         return evaluate(
-            self.space(direction), asked, answering, gold, criterion=criterion, trained_on=self.seed(direction)
+            space, asked, answering, gold, criterion=criterion, trained_on=self.seed(direction), judge=judge
         )
 
     def induce(
@@ -282,7 +287,7 @@ class Model(ModelParts):
         :param given: False for the model's own pairs only.
         :param words_only: False for numbers, punctuation and markup too; what was given is never left out.
         """
-        self._check_confidence(min_confidence)
+        check_least(min_confidence, self.confidence is not None)
         direction = Direction(direction)
         space = self.space(direction)
         found = induce(
@@ -364,14 +369,6 @@ class Model(ModelParts):
             )
             for one in found.lists()
         ]
-
-    def _check_confidence(self, least: float | None) -> None:
-        if least is None:
-            return
-        if not 0 <= least <= 1:
-            raise OptionError(f"a confidence is a probability between 0 and 1, not {least}")
-        if self.confidence is None:
-            raise OptionError("this model knows no confidence", advice="align again with {calibrate:True}")
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from lnmap.errors import MissingExtraError
+from lnmap.evaluate.groups import rounded
 from lnmap.experiments.report.collect import TableReport, collect
 from lnmap.experiments.report.formats import csv_text, legend, markdown, result_rows
-from lnmap.experiments.report.latex import latex
+from lnmap.experiments.report.latex import latex, latex_groups
 from lnmap.experiments.report.page import html_page
 from lnmap.experiments.results import Results
 from lnmap.io.atomic import atomic_file
@@ -62,6 +63,9 @@ def write_report(folder: str | Path, progress: Progress | None = None) -> Writte
         _write(place / "runs.csv", csv_text(tables))
         for table in tables:
             _write(place / f"{table.name}.tex", latex(table))
+            groups = latex_groups(table)
+            if groups:
+                _write(place / f"{table.name}-groups.tex", groups)
             for picture in drawn[table.name]:
                 _write(place / f"{table.name}-{picture.name}.svg", picture.svg)
     return Written(place, tables)
@@ -88,6 +92,7 @@ def _cells(table: TableReport) -> list[dict[str, Any]]:
             "against_reference": None
             if cell.against is None
             else {"difference": round(cell.against.difference, 2), "p_value": cell.against.p_value},
+            "groups": rounded(cell.groups),
             "seconds": None if cell.seconds is None else round(cell.seconds, 2),
         }
         for cell in table.cells.values()

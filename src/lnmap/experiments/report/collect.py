@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from lnmap.errors import OptionError
-from lnmap.evaluate import Comparison, Evaluation, WordResult, compare
+from lnmap.evaluate import Comparison, Evaluation, Groups, compare
+from lnmap.experiments.report.groups import groups_of, mean_groups, rows_of
 from lnmap.experiments.report.mistakes import Mistakes, sort_mistakes
 from lnmap.experiments.report.versions import version_notes
 from lnmap.experiments.results import DONE, FAILED, Results
@@ -87,11 +88,14 @@ class Cell:
 
     def evaluation(self) -> Evaluation:
         """Rebuild the evaluation of the first run."""
-        words, scores = self.first["words"], self.first["scores"]
-        names = ("source", "gold", "answer", "rank", "frequency_rank")
-        columns = zip(*(words[name] for name in names), strict=True)
-        rows = [WordResult(s, tuple(gold), (answer,), rank, place) for s, gold, answer, rank, place in columns]
-        return Evaluation(rows, scores["n_all"], scores["test_pairs_seen_in_training"], scores["test_pairs"])
+        scores = self.first["scores"]
+        seen, pairs = scores["test_pairs_seen_in_training"], scores["test_pairs"]
+        return Evaluation(rows_of(self.first["words"]), scores["n_all"], seen, pairs)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Return P@1 and calibration of groups of words, mean over the seeds; nothing where they are not known."""
+        return mean_groups([found for found in map(groups_of, self.done) if found])
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,11 @@ class Line:
     cells: list[Cell | None]  # in the order of the directions
     ours: float | None
     paper: float | None
+
+    @property
+    def names(self) -> list[str]:
+        """Return what a row begins with: the seed rule, the system, the profile."""
+        return [seed_name(self.take), self.label, self.profile]
 
 
 @dataclass

@@ -7,7 +7,9 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lnmap.evaluate import title_of
 from lnmap.experiments.report.collect import Cell, TableReport, seed_name
+from lnmap.experiments.report.groups import TEXT, flat, group_parts, groups_of, sized
 from lnmap.experiments.trial import DEVELOPMENT, NO_SEED
 
 if TYPE_CHECKING:
@@ -42,7 +44,9 @@ def markdown(tables: Sequence[TableReport], pictures: dict[str, list[Picture]]) 
         parts += [f"Beside {table.citation}."] if table.citation else []
         if table.missing:
             parts.append(f"{table.missing:,} runs are not there yet; repeat the reproduce command to do them.")
-        parts += ["", *markdown_table(*result_rows(table), text=3), "", legend(table), ""]
+        parts += ["", *markdown_table(*result_rows(table), text=TEXT), "", legend(table), ""]
+        for title, (heads, rows), note in group_parts(table):
+            parts += [f"### {title}", "", *markdown_table(heads, rows, text=TEXT), "", note, ""]
         parts += ["### Data", "", *markdown_table(*data_rows(table), text=1), ""]
         parts += ["### Seconds", "", *markdown_table(SECONDS_HEADS, seconds_rows(table), text=2), ""]
         if table.failures:
@@ -65,7 +69,7 @@ def result_rows(table: TableReport, plain: bool = False) -> tuple[list[str], lis
     for line in (line for take in table.takes for line in table.lines(take)):
         mean = shown(line.ours) + (f" / {line.paper:.1f}" if line.paper is not None else "")
         cells = [_markdown_cell(table, cell) for cell in line.cells]
-        row = [seed_name(line.take), line.label, line.profile, *cells, mean]
+        row = [*line.names, *cells, mean]
         rows.append([cell.replace("**", "") for cell in row] if plain else row)
     return ["seed", "system", "profile", *table.directions, "mean"], rows
 
@@ -114,7 +118,9 @@ def legend(table: TableReport, below: bool = False, versions: bool = True) -> st
 def data_rows(table: TableReport) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the rows of the table about the data, one row per direction."""
     takes = [take for take in table.takes if take != NO_SEED]
-    heads = ["direction", "words", "test words", "coverage %", *(f"pairs {take}" for take in takes), "seen", "GH"]
+    groups = sized(cell.groups for cell in table.cells.values())
+    heads = ["direction", "words", "test words", "coverage %", *map(title_of, groups)]
+    heads += [*(f"pairs {take}" for take in takes), "seen", "GH"]
     heads += ["GH, paper"] if table.published_gh else []
     rows = []
     for direction in table.directions:
@@ -124,10 +130,12 @@ def data_rows(table: TableReport) -> tuple[list[str], list[list[str]]]:
         first = next(iter(cells.values()))
         scores, words, pair = first["scores"], first["vocabulary"], first["trial"]["pair"]
         gh = table.measured_gh(pair)
+        known = next((own for own in map(groups_of, cells.values()) if own), None)
+        counts = ["" if known is None else f"{known.get(name, {}).get('n', 0):,}" for name in groups]
         sizes = [f"{cells[take]['seed_pairs']:,}" if take in cells else "" for take in takes]
         seen = max(run["scores"]["test_pairs_seen_in_training"] for run in cells.values())
-        row = [direction, f"{words[0]:,} / {words[1]:,}", f"{scores['n']:,}", f"{scores['coverage']:.1f}", *sizes]
-        row += [f"{seen:,}", "" if gh is None else f"{gh:.3f}"]
+        row = [direction, f"{words[0]:,} / {words[1]:,}", f"{scores['n']:,}", f"{scores['coverage']:.1f}", *counts]
+        row += [*sizes, f"{seen:,}", "" if gh is None else f"{gh:.3f}"]
         rows.append(row + ([str(table.published_gh.get(pair, ""))] if table.published_gh else []))
     return heads, rows
 
@@ -146,11 +154,12 @@ def seconds_rows(table: TableReport) -> list[tuple[str, str, int, str, str]]:
 def csv_text(tables: Sequence[TableReport]) -> str:
     """Return one line per run: every number of the report comes from here."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, CSV_HEADS, lineterminator="\n")
+    cells = [(table, cell) for table in tables for cell in table.cells.values()]
+    rows = [_csv_row(table, cell, run) for table, cell in cells for run in [*cell.done, *cell.failed]]
+    heads = dict.fromkeys([*CSV_HEADS, *(name for row in rows for name in row)])
+    writer = csv.DictWriter(text, list(heads), lineterminator="\n")
     writer.writeheader()
-    for table in tables:
-        for cell in table.cells.values():
-            writer.writerows(_csv_row(table, cell, run) for run in [*cell.done, *cell.failed])
+    writer.writerows(rows)
     return text.getvalue()
 
 
@@ -169,4 +178,5 @@ def _csv_row(table: TableReport, cell: Cell, run: dict[str, Any]) -> dict[str, A
         "difference": "" if p1 is None or cell.published is None else round(p1 - cell.published, 2),
         "p_value": "" if cell.against is None else f"{cell.against.p_value:.3g}",
     }
-    return {name: known.get(name, scores.get(name, trial.get(name, run.get(name, "")))) for name in CSV_HEADS}
+    row = {name: known.get(name, scores.get(name, trial.get(name, run.get(name, "")))) for name in CSV_HEADS}
+    return row | flat(groups_of(run))

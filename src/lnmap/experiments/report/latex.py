@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from lnmap.experiments.report.collect import Cell, Line, TableReport, seed_name
+from lnmap.experiments.report.groups import TEXT, Sheet, group_parts
 
 _MARKS = {"better": r"$^{\uparrow}$", "worse": r"$^{\downarrow}$", "": ""}
 _ESCAPES = str.maketrans(
@@ -12,15 +14,46 @@ _ESCAPES = str.maketrans(
 )
 _COLUMNS = 8  # directions side by side
 _LINES = 56  # rows of one float
+_NEEDS = r"% needs \usepackage{booktabs}, and a page as wide as two columns; written by lnmap report"
 
 
 def latex(table: TableReport) -> str:
     """Return a table with the paper's numbers below ours, smaller; one too high for a page becomes several."""
     floats = _floats(table)
-    head = r"% needs \usepackage{booktabs}, and a page as wide as two columns; written by lnmap report"
     lines = [line for take in table.takes for line in table.lines(take)]
     profiles = dict.fromkeys(f"% {line.label}, {line.system}: profile {line.profile}" for line in lines)
-    return "\n".join([head, *profiles, *(_float(table, takes, i, len(floats)) for i, takes in enumerate(floats, 1))])
+    return "\n".join([_NEEDS, *profiles, *(_float(table, takes, i, len(floats)) for i, takes in enumerate(floats, 1))])
+
+
+def latex_groups(table: TableReport) -> str:
+    """Return the tables about groups of words, one float per seed rule; nothing where no result has them."""
+    floats = [
+        _group_float((heads, list(rows)), f"{table.title}, {seed}. {note}")
+        for _, (heads, every), note in group_parts(table)
+        for seed, rows in groupby(every, key=lambda row: row[0])
+    ]
+    return "\n".join([_NEEDS, *floats]) if floats else ""
+
+
+def _group_float(sheet: Sheet, caption: str) -> str:
+    """Return one float; heads have one word per line, so that the columns fit the page."""
+    heads, rows = sheet
+    columns = len(heads) - TEXT
+    lines = [
+        r"\begin{table*}",
+        r"\centering\footnotesize\setlength{\tabcolsep}{3pt}",
+        rf"\begin{{tabular}}{{l{'r' * columns}}}",
+        r"\toprule",
+        _row("", [r"\shortstack[r]{" + _tex(head).replace(" ", r"\\") + "}" for head in heads[TEXT:]], columns),
+        r"\midrule",
+        *(_row(_tex(row[1]), [_tex(cell) for cell in row[TEXT:]], columns) for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        rf"\caption{{{_tex(caption)}}}",
+        r"\end{table*}",
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def _floats(table: TableReport) -> list[list[str]]:

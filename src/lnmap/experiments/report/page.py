@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lnmap.experiments.report.collect import Cell, TableReport, seed_name
 from lnmap.experiments.report.formats import MARKS, SECONDS_HEADS, data_rows, legend, seconds_rows, shown, signed
+from lnmap.experiments.report.groups import group_parts
 from lnmap.experiments.report.theme import FONT, themes
 from lnmap.version import __version__
 
@@ -48,6 +49,10 @@ def _section(table: TableReport, pictures: Sequence[Picture]) -> str:
         f'<p class="facts">{" · ".join(facts)}.{beside}</p>',
         _results(table),
         f'<p class="note">{_code(legend(table, below=True))}</p>',
+        *(
+            f'<h3>{escape(title)}</h3>{_plain_table(*sheet, "plain groups")}<p class="note">{escape(note)}</p>'
+            for title, sheet, note in group_parts(table)
+        ),
         *(_figure(picture) for picture in pictures),
         _answers(table),
         "<h3>Data</h3>",

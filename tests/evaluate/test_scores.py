@@ -75,6 +75,13 @@ def test_scores_by_hand():
         "test_pairs": 7,
         "test_pairs_seen_in_training": 0,
         "criterion": "cosine",
+        "groups": {
+            "all": {"n": 3, "p@1": 33.33},
+            "gold_differs": {"n": 3, "p@1": 33.33},
+            "gold_identical": {"n": 0},
+            "answer_identical": {"n": 0},
+            "rank_1_1000": {"n": 3, "p@1": 33.33},
+        },
     }
 
 

@@ -1,4 +1,4 @@
-"""Evaluate: how often the right word comes first, over which words, and how sure that is.
+"""Scores: how often the right word comes first, over which words, and how sure that is.
 
 All scores are percentages. Two denominators are given: the distinct source words with a gold target in the
 vocabularies (MUSE, VecMap, the paper) and all distinct source words of the file (fastText's scorer).
@@ -6,33 +6,41 @@ vocabularies (MUSE, VecMap, the paper) and all distinct source words of the file
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LexiconError
+from lnmap.evaluate.groups import Groups, measure_groups, rounded
 from lnmap.lexicon import Lexicon
 from lnmap.progress import html_table
-from lnmap.retrieve import BilingualSpace, Criterion
+from lnmap.retrieve import BilingualSpace, Criterion, Hits
 
 CUTS = (1, 5, 10)
 _RESAMPLES = 1000
+Judge = Callable[[Tensor, Hits], Tensor | None]
 
 
 @dataclass(frozen=True)
 class WordResult:
-    """One test word: its gold translations, what was answered, and the rank (0 = first) of the best gold word."""
+    """One test word: its gold translations, what was answered, and the rank (0 = first) of the best gold word.
+
+    :param frequency_rank: row of the source word, 0 for the most frequent one.
+    :param confidence: that of the first answer, where the model has one.
+    """
 
     source: str
     gold: tuple[str, ...]
     answers: tuple[str, ...]
     rank: int
     frequency_rank: int
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +103,11 @@ class Evaluation:
         """Bootstrap confidence interval of P@k over words."""
         return _bootstrap((self.ranks < k).astype(np.float64), level, seed)
 
+    @property
+    def groups(self) -> Groups:
+        """By group of words: `n`, `p@1` and, where there is a confidence, `mean_confidence` and `ece`."""
+        return measure_groups(self.rows)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the scores under stable names."""
         low, high = self.interval()
@@ -109,6 +122,7 @@ class Evaluation:
             "test_pairs": self.test_pairs,
             "test_pairs_seen_in_training": self.seen_pairs,
             "criterion": self.criterion,
+            "groups": rounded(self.groups),
         }
 
 
@@ -130,8 +144,12 @@ def evaluate(
     *,
     criterion: Criterion = "csls",
     trained_on: Lexicon | None = None,
+    judge: Judge | None = None,
 ) -> Evaluation:
-    """Score a space, searched from its source side, against a gold dictionary."""
+    """Score a space, searched from its source side, against a gold dictionary.
+
+    :param judge: gives the confidence (n, k) of what was found for source rows (n,), or None where there is none.
+    """
     wanted = _gold_rows(source, target, gold)
     if not wanted:
         raise LexiconError(
@@ -142,11 +160,14 @@ def evaluate(
     width = max(len(rows) for rows in wanted.values())
     padded = torch.tensor([rows + [-1] * (width - len(rows)) for rows in wanted.values()], device=words.device)
     ranks = space.ranks(words, padded, criterion).tolist()
-    answers = space.search(space.source[words], max(CUTS), criterion).rows.tolist()
+    hits = space.search(space.source[words], max(CUTS), criterion)
+    first = Hits(hits.rows[:, :1], hits.scores[:, :1], hits.cosines[:, :1])
+    judged = None if judge is None else judge(words, first)
+    sure = [None] * len(words) if judged is None else judged[:, 0].tolist()
     rows = []
-    for (word, right), rank, answer in zip(wanted.items(), ranks, answers, strict=True):
+    for (word, right), rank, answer, own in zip(wanted.items(), ranks, hits.rows.tolist(), sure, strict=True):
         gold_words, answered = (tuple(target.words[t] for t in found) for found in (right, answer))
-        rows.append(WordResult(source.words[word], gold_words, answered, rank, word))
+        rows.append(WordResult(source.words[word], gold_words, answered, rank, word, own))
     seen, total = _seen(gold, trained_on)
     return Evaluation(rows, _words_in_file(source, gold), seen, total, criterion)
 
