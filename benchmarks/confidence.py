@@ -67,7 +67,7 @@ def judge(args, method, pair, vectors) -> tuple[np.ndarray, np.ndarray]:
     wanted: dict[int, set[str]] = {}
     for s, t in test.rows(source, target).tolist():
         wanted.setdefault(s, set()).add(target.words[t])
-    answers = model.translate([source.words[s] for s in wanted], 1)
+    answers = model.translate([source.words[s] for s in wanted], 1, given=False)
     p = np.array([answer.candidates[0].confidence for answer in answers])
     pairs = zip(answers, wanted.values(), strict=True)
     return p, np.array([answer.words[0] in gold for answer, gold in pairs])

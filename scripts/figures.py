@@ -64,7 +64,7 @@ def shares(model: lnmap.Model, gold: lnmap.Lexicon, direction: str) -> Iterator[
     wanted: dict[str, set[str]] = {}
     for source, target in gold:
         wanted.setdefault(source, set()).add(target)
-    best = [(answer.query, answer.candidates[0]) for answer in model.translate(list(wanted), 1, direction)]
+    best = [(answer.query, answer.candidates[0]) for answer in model.translate(list(wanted), 1, direction, given=False)]
     p = np.array([candidate.confidence for _, candidate in best])
     right = np.array([candidate.word in wanted[query] for query, candidate in best])
     bins = np.minimum((p * BINS).astype(int), BINS - 1)

@@ -5,13 +5,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lnmap.embeddings import Embeddings
+from lnmap.embeddings import Embeddings, is_word
 from lnmap.errors import InputError
 
 
 @pytest.fixture
 def three():
     return Embeddings.from_arrays(["the", "Cat", "sat"], [[1, 2], [3, 4], [5, 6]], path="a.vec")
+
+
+@pytest.mark.parametrize("token", ["word", "été", "日本", "شكرا", "ไทย", "ㅋ", "3rd", "1990s", "n't", "a<b"])
+def test_words_have_a_letter(token):
+    assert is_word(token)
+
+
+@pytest.mark.parametrize(
+    "token", ["</s>", "<unk>", "", ",", "...", "2004", "1,5", "-2", "٣", "Ⅳ", "$", "☃", "'", "\udcff"]
+)
+def test_tokens_that_are_no_words(token):
+    assert not is_word(token)
 
 
 def test_from_arrays(three):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -21,6 +22,12 @@ def all_finite(vectors: NDArray[np.float32]) -> bool:
     flat = vectors.reshape(-1)
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(np.dot(flat, flat)) or np.isfinite(vectors).all())
+
+
+def is_word(token: str) -> bool:
+    """Return whether a token has a letter of any script and is no markup such as `</s>`."""
+    letters = any(unicodedata.category(character).startswith("L") for character in token)
+    return letters and not (token.startswith("<") and token.endswith(">"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

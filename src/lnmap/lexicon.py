@@ -42,6 +42,11 @@ class Lexicon:
         """Swap the two sides."""
         return Lexicon([(target, source) for source, target in self.pairs], {**self.origin, "reversed": True})
 
+    @property
+    def is_given(self) -> bool:
+        """Whether a person gave the pairs; not so where they were found in the vocabularies."""
+        return self.origin.get("seed") not in SEEDS_WITHOUT_DICTIONARY
+
     def rows(self, source: Embeddings, target: Embeddings) -> NDArray[np.int64]:
         """Return the vocabulary rows of the known pairs, in file order, shape (k, 2)."""
         found = ((source.find(s), target.find(t)) for s, t in self.pairs)

@@ -256,11 +256,14 @@ class BilingualSpace:
         found = targets, 2 * best - mean, best - self.best.bias[targets]
         return Hits(*(column[:, None] for column in found))
 
-    def score(self, rows: Tensor, targets: Tensor) -> Hits:
-        """Score given targets (n, k) of source rows (n,) by CSLS."""
-        means, target_means = self.means
+    def score(self, rows: Tensor, targets: Tensor, criterion: Criterion = "csls") -> Hits:
+        """Score given targets (n, k) of source rows (n,)."""
         cosines = (self.source[rows][:, None] * self.target[targets]).sum(dim=2)
-        return Hits(targets, 2 * cosines - means[rows][:, None] - target_means[targets], cosines)
+        bias = self.bias(criterion)
+        scores = cosines if bias is None else cosines + bias[targets]
+        if criterion == "csls":
+            scores = 2 * scores - self.means[0][rows][:, None]
+        return Hits(targets, scores, cosines)
 
     def ranks(self, rows: Tensor, gold: Tensor, criterion: Criterion = "csls") -> Tensor:
         """Rank of the best gold target of each source row; `gold` is padded with -1."""

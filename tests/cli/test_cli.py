@@ -232,7 +232,7 @@ def test_induce(run, files, tmp_path):
     assert f"200 pairs written to {out}" in stdout
     assert len(lnmap.read_lexicon(out)) == 200
     table = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()]
-    assert table[0] == ["source", "target", "csls", "cosine"]
+    assert table[0] == ["source", "target", "csls", "cosine", "given"]
     scores = [float(row[2]) for row in table[1:]]
     assert scores == sorted(scores, reverse=True)
     code, stdout, _ = run("induce", files / "en-fr", "--out", out, "--least", 0.3, "--json", "--max-rank", 500)

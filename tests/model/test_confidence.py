@@ -204,12 +204,12 @@ def test_withheld_candidates(small):
 
 
 def test_induced_pairs_carry_it(small):
-    whole = small.induce()
-    sure = small.induce(min_confidence=0.9)
+    whole = small.induce(given=False)
+    sure = small.induce(min_confidence=0.9, given=False)
     assert 0 < len(sure) < len(whole)
     assert sure == [entry for entry in whole if entry.confidence >= 0.9]
     entry = whole[0]
-    (answer,) = small.translate(entry.source, 1)
+    (answer,) = small.translate(entry.source, 1, given=False)
     assert answer.candidates[0].confidence == pytest.approx(entry.confidence, abs=1e-4)
 
 
@@ -287,9 +287,12 @@ def test_command_line(pair, tmp_path, capsys):
     assert "no translation (the surest candidate is " in lines[1]
     assert main(["induce", out, "--out", str(tmp_path / "lexicon.tsv"), "--min-confidence", "0.5"]) == 0
     head, *rows = (tmp_path / "lexicon.tsv").read_text(encoding="utf-8").splitlines()
-    assert head.split("\t") == ["source", "target", "csls", "cosine", "confidence"]
-    assert rows
-    assert all(float(row.split("\t")[4]) >= 0.5 for row in rows)
+    assert head.split("\t") == ["source", "target", "csls", "cosine", "confidence", "given"]
+    given, own = ([row.split("\t")[4] for row in rows if row.endswith(end)] for end in ("\ttrue", "\tfalse"))
+    assert len(given) + len(own) == len(rows)
+    assert set(given) == {""}
+    assert own
+    assert all(float(confidence) >= 0.5 for confidence in own)
     assert len(lnmap.read_lexicon(tmp_path / "lexicon.tsv")) == len(rows)
     capsys.readouterr()
     assert main(["info", out, "--json"]) == 0

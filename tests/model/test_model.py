@@ -100,22 +100,23 @@ def test_mapped_is_map_in_blocks(model, monkeypatch):
 
 
 def test_induce(model):
-    entries = model.induce()
+    entries = model.induce(given=False)
     assert len(entries) == 500
     assert all(entry.source == entry.target for entry in entries)
     assert [e.csls for e in entries] == sorted((e.csls for e in entries), reverse=True)
-    assert model.induce(limit=7) == entries[:7]
+    assert model.induce(limit=7, given=False) == entries[:7]
     least = entries[99].csls
-    assert model.induce(least=least) == [entry for entry in entries if entry.csls >= least]
-    ranked = model.induce(rank_by="cosine", max_rank=50)
+    assert model.induce(least=least, given=False) == [entry for entry in entries if entry.csls >= least]
+    ranked = model.induce(rank_by="cosine", max_rank=50, given=False)
     assert [e.cosine for e in ranked] == sorted((e.cosine for e in ranked), reverse=True)
     allowed = set(model.source.words[:50]) & set(model.target.words[:50])
     assert {e.source for e in ranked} == allowed
-    assert {(e.source, e.target) for e in model.induce(direction="backward")} == {(e.target, e.source) for e in entries}
+    backward = model.induce(direction="backward", given=False)
+    assert {(e.source, e.target) for e in backward} == {(e.target, e.source) for e in entries}
 
 
 def test_translations_are_shown_as_a_line(model):
-    known, unknown = model.translate(["w5", "w5000"], k=2)
+    known, unknown = model.translate(["w5", "w5000"], k=2, given=False)
     assert repr(known) == f"Translation('w5': w5 {known.candidates[0].score:.2f}, {known.words[1]} " + (
         f"{known.candidates[1].score:.2f})"
     )
@@ -123,12 +124,12 @@ def test_translations_are_shown_as_a_line(model):
 
 
 def test_induce_tells_what_was_left_out(model):
-    entries = model.induce()
-    assert entries.left_out == {"least": 0, "min_confidence": 0, "limit": 0}
+    entries = model.induce(given=False)
+    assert entries.left_out == {"words_only": 0, "least": 0, "min_confidence": 0, "given": 0, "limit": 0}
     assert repr(entries).startswith("InducedLexicon(500 pairs, first [(")
     assert "left out" not in repr(entries)
-    some = model.induce(least=entries[99].csls, limit=7)
-    assert some.left_out == {"least": 400, "min_confidence": 0, "limit": 93}
+    some = model.induce(least=entries[99].csls, limit=7, given=False)
+    assert some.left_out == {"words_only": 0, "least": 400, "min_confidence": 0, "given": 0, "limit": 93}
     assert repr(some).endswith(", left out: 400 by least, 93 by limit)")
     assert some._repr_html_().count("<tr>") == 8
 

@@ -88,9 +88,12 @@ def test_search_shows_translations_and_why(open_page, pair):
     expect(page.get_by_role("heading", name="house", exact=True)).to_be_visible()
     first = page.locator(".candidate").first
     expect(first.locator("a.word")).to_have_text("maison")
-    expect(first).to_contain_text(re.compile(r"\d+ %.*house.*returns.*CSLS 0\.\d\d.*cos 0\.\d\d"))
+    expect(first).to_contain_text(re.compile(r"given.*house.*returns.*model’s no. 1.*CSLS 0\.\d\d.*cos 0\.\d\d"))
     expect(page.get_by_role("heading", name="Nearest words in French")).to_be_visible()
     assert page.locator(".near li").count() == 20
+    page.get_by_role("checkbox", name="given translations").uncheck()
+    expect(first).to_contain_text(re.compile(r"maison.*\d+ %.*house.*returns.*CSLS 0\.\d\d.*cos 0\.\d\d"))
+    expect(first).not_to_contain_text("given")
     expect(page).to_have_title("Translate · en-fr · lnmap")
 
 
@@ -186,6 +189,8 @@ def test_lexicon_is_filtered_and_paged(open_page):
     page.get_by_role("searchbox").fill("")
     page.get_by_label("Order").select_option("surest")
     expect(page.locator("#told")).to_contain_text("1–50 of 1,500")
+    expect(page.locator("tbody tr").first).to_contain_text("given")
+    page.get_by_role("checkbox", name="given translations").uncheck()
     expect(page.locator("tbody tr").first).to_contain_text(re.compile(r"(9\d|100) %"))
     page.get_by_label("Direction").select_option("backward")
     expect(page.locator("thead th").first).to_have_text("French")
@@ -289,7 +294,7 @@ def test_text_stands_out_in_light_and_dark(open_page, scheme):
 
 
 def test_markup_in_words_stays_text(open_page):
-    page = open_page("odd/lexicon")
+    page = open_page("odd/lexicon?tokens=true")
     expect(page.locator("tbody")).to_contain_text(EVIL)
     expect(page.locator("tbody")).to_contain_text(JAPANESE[0])
     page.locator("tbody tr").first.get_by_role("button", name="right", exact=True).click()

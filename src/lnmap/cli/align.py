@@ -135,7 +135,9 @@ def _journal(out: Path, run: Mapping[str, Any]) -> Iterator[None]:
 
 
 def _suggest_next(model: Model, out: Path) -> None:
-    word = next((source for source, _ in model.pairs if len(source) > 3), "WORD")
+    from lnmap.embeddings import is_word
+
+    word = next((source for source, _ in model.pairs if len(source) > 3 and is_word(source)), "WORD")
     folder, word = shlex.quote(str(out)), shlex.quote(word)
     console.result(f"model saved in {out} ({model.info['seconds']:.1f} s)")
     console.say(f"next: lnmap translate {folder} {word}")

@@ -21,6 +21,10 @@ def induce(
     most: Annotated[int | None, options.value("N", "Keep the N best pairs.", "--max")] = None,
     max_rank: Annotated[int | None, options.value("N", "Use only the N most frequent words of each language.")] = None,
     min_confidence: options.MinConfidence = None,
+    given: options.Given = True,
+    words_only: Annotated[
+        bool, options.flag("--words-only/--all-tokens", "Leave out numbers, punctuation and markup, or keep them.")
+    ] = True,
     rank_by: Annotated[str, options.value("csls|cosine", "The score that pairs are sorted and cut by.")] = "csls",
     reverse: options.Reverse = False,
     device: options.Device = "cpu",
@@ -33,8 +37,11 @@ def induce(
     Several translations per word, those more probable than not:
     lnmap induce en-fr --out en-fr.tsv --translations 5 --min-confidence 0.5
 
-    The columns are source, target, csls and cosine, and confidence (the
-    probability that the pair is right) where the model has learnt it.
+    The columns are source, target, csls and cosine, confidence (the
+    probability that the pair is right) where the model has learnt it, and
+    given: true for the seed pairs, which come first, all of them, without a
+    confidence. A word that has its translations from the seed gets no others.
+    --no-given writes the model's own pairs only, without that column.
     """
     from lnmap.induce import MODES, RANKINGS
     from lnmap.io import write_lexicon
@@ -52,9 +59,22 @@ def induce(
         limit=most,
         direction=options.direction_of(reverse),
         min_confidence=min_confidence,
+        given=given,
+        words_only=words_only,
     )
-    columns = ("source", "target", "csls", "cosine", *(("confidence",) if model.confidence else ()))
+    columns = (
+        "source",
+        "target",
+        "csls",
+        "cosine",
+        *(("confidence",) if model.confidence else ()),
+        *(("given",) if given else ()),
+    )
     write_lexicon(out, ([getattr(entry, name) for name in columns] for entry in entries), columns)
     if not entries:
         console.note("no pair passed; lower --least or --min-confidence, or raise --max-rank")
-    console.answer({"file": str(out), "pairs": len(entries)}, f"{len(entries):,} pairs written to {out}")
+    seed = sum(entry.given for entry in entries)
+    told = f", {seed:,} of them given" if seed else ""
+    console.answer(
+        {"file": str(out), "pairs": len(entries), "given": seed}, f"{len(entries):,} pairs written to {out}{told}"
+    )

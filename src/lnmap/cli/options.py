@@ -52,6 +52,9 @@ OutFolder = Annotated[Path, value("DIR", "Folder for the model.")]
 Reverse = Annotated[bool, flag("--reverse", "From the target language to the source language.")]
 Criterion = Annotated[str, value("csls|cosine|isf", "How candidates are scored; csls usually works best.")]
 MinConfidence = Annotated[float | None, value("P", "Leave out translations with a confidence below P (0 to 1).")]
+Given = Annotated[
+    bool, flag("--given/--no-given", "Put the pairs that were given as the seed first, or leave them out.")
+]
 Method = Annotated[str | None, value("NAME", "The method; 'lnmap methods' lists them and names the default.")]
 Profile = Annotated[str | None, value("NAME", "A named set of the method's options.")]
 Settings = Annotated[list[str] | None, value("NAME=VALUE", "Change an option of the method; repeatable.", "--set")]

@@ -23,6 +23,7 @@ def translate(
     reverse: options.Reverse = False,
     criterion: options.Criterion = "csls",
     min_confidence: options.MinConfidence = None,
+    given: options.Given = True,
     vectors: Annotated[
         Path | None,
         options.value("FILE.bin", "fastText model the language was read from, for words outside the vocabulary."),
@@ -38,6 +39,10 @@ def translate(
     --min-confidence leaves out candidates below a confidence; a word without
     any left is answered with "no translation".
 
+    What the seed pairs say comes first and is marked "given"; it has no
+    confidence, because nothing is estimated. --no-given shows the model's own
+    answers only.
+
     A word outside the vocabulary is translated by its subwords if the vectors
     came from a fastText .bin that is still in its place or given with
     --vectors. The exit code is 1 when none of the words is known.
@@ -48,10 +53,10 @@ def translate(
     model, direction = load_model(folder, device), options.direction_of(reverse)
     if vectors is not None:
         model.use_subwords(direction.asked, vectors)
-    asked = [word for given in words for word in (_read_stdin() if given == "-" else [given])]
+    asked = [word for text in words for word in (_read_stdin() if text == "-" else [text])]
     if not asked:
         raise InputError("there is no word to translate; give words, or one per line on stdin")
-    answers = model.translate(asked, k, direction, scoring, min_confidence)
+    answers = model.translate(asked, k, direction, scoring, min_confidence, given)
     if console.as_json:
         console.json([translation_dict(answer) for answer in answers])
     else:
@@ -77,8 +82,11 @@ def translation_dict(answer: Translation) -> dict[str, Any]:
 
 
 def _candidate_dict(candidate: Candidate) -> dict[str, Any]:
-    found = {"word": candidate.word, "score": round(candidate.score, 6), "cosine": round(candidate.cosine, 6)}
-    return found if candidate.confidence is None else {**found, "confidence": round(candidate.confidence, 4)}
+    digits = {"score": 6, "cosine": 6, "confidence": 4}
+    numbers = {name: getattr(candidate, name) for name in digits}
+    found = {name: round(number, digits[name]) for name, number in numbers.items() if number is not None}
+    rank = {} if candidate.rank is None else {"rank": candidate.rank}
+    return {"word": candidate.word, **found, **rank, "given": candidate.given}
 
 
 def show_translations(answers: Sequence[Translation]) -> None:
@@ -89,19 +97,14 @@ def show_translations(answers: Sequence[Translation]) -> None:
 
 
 def _describe(answer: Translation) -> str:
-    found = "  ".join(_describe_candidate(candidate) for candidate in answer.candidates)
+    found = "  ".join(map(str, answer.candidates))
     if answer.no_translation:
         best = max(answer.withheld, key=lambda candidate: candidate.confidence or 0.0)
-        found = f"no translation (the surest candidate is {_describe_candidate(best)})"
+        found = f"no translation (the surest candidate is {best})"
     if not answer.known:
         near = f"; perhaps {', '.join(answer.spellings)}?" if answer.spellings else ""
         found = f"not in the vocabulary{near}"
     return f"{found}  (by its subwords)" if answer.subwords else found
-
-
-def _describe_candidate(found: Candidate) -> str:
-    sure = "" if found.confidence is None else f" {found.confidence:.0%}"
-    return f"{found.word} {found.score:.2f}{sure}"
 
 
 def _read_stdin() -> list[str]:

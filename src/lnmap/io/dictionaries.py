@@ -59,7 +59,7 @@ def read_lexicon(path: str | Path) -> Lexicon:
 def write_lexicon(
     path: str | Path, rows: Iterable[Sequence[Any]], header: Sequence[str] = ("source", "target")
 ) -> None:
-    """Write rows as tab-separated text under a line of column names; numbers get six digits.
+    """Write rows as tab-separated text under a line of column names; numbers get six digits, None is empty.
 
     Words that a spreadsheet could run as a formula get a blank before them, which `read_lexicon` strips.
     """
@@ -120,6 +120,8 @@ def _fields(line: str) -> list[str]:
 
 
 def _cell(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).lower()
     text = guarded(value) if isinstance(value, str) else f"{value:.6f}" if isinstance(value, float) else str(value)
     if "\t" in text or "\n" in text:
         raise OutputError(f"{text!r} holds a tab or line feed and cannot stand in a table of tab-separated values")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import Tensor
 
-from lnmap.progress import html_table
+from lnmap.errors import OptionError
 
 
 @dataclass(frozen=True)
@@ -31,17 +29,30 @@ class Found:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One possible translation; `confidence` is the probability that it is right, if the model was calibrated."""
+    """One possible translation.
+
+    :param score: by the criterion of the search; None, like `cosine`, where one of the words has no vector.
+    :param confidence: the probability that it is right, if the model was calibrated and it was not given.
+    :param given: it was given as a seed pair, so that there is nothing to estimate.
+    :param rank: its place in the model's own order, from 1.
+    """
 
     word: str
-    score: float
-    cosine: float
+    score: float | None = None
+    cosine: float | None = None
     confidence: float | None = None
+    given: bool = False
+    rank: int | None = None
+
+    def __str__(self) -> str:
+        score = "" if self.score is None else f" {self.score:.2f}"
+        sure = "" if self.confidence is None else f" {self.confidence:.0%}"
+        return f"{self.word}{score}{' given' if self.given else sure}"
 
 
 @dataclass(frozen=True)
 class Translation:
-    """The answer to one word: candidates, best first, or the nearest spellings if the word is unknown.
+    """The answer to one word: given translations, then candidates, best first, or the nearest spellings.
 
     :param subwords: the word is not in the vocabulary and was translated by the vectors of its subwords.
     :param withheld: candidates below the least confidence asked for.
@@ -54,13 +65,13 @@ class Translation:
     subwords: bool = False
 
     def __repr__(self) -> str:
-        answers = ", ".join(f"{candidate.word} {candidate.score:.2f}" for candidate in self.candidates)
+        answers = ", ".join(str(replace(candidate, confidence=None)) for candidate in self.candidates)
         others = f"{len(self.withheld)} withheld" if self.withheld else f"unknown, near {', '.join(self.spellings)}"
         return f"Translation({self.query!r}: {answers or others})"
 
     @property
     def known(self) -> bool:
-        """Whether the word could be looked up: in the vocabulary, or by its subwords."""
+        """Whether the word could be looked up: in the vocabulary, by its subwords, or among the given pairs."""
         return bool(self.candidates or self.withheld)
 
     @property
@@ -76,39 +87,29 @@ class Translation:
 
 @dataclass(frozen=True)
 class Entry:
-    """One pair of an induced lexicon."""
+    """One pair of an induced lexicon; a given one has no confidence, and no score where a word has no vector."""
 
     source: str
     target: str
-    csls: float
-    cosine: float
+    csls: float | None
+    cosine: float | None
     confidence: float | None = None
+    given: bool = False
 
 
-class InducedLexicon(list[Entry]):
-    """The entries of an induced lexicon, best first, and what was left out.
-
-    :param left_out: how many pairs had too low a score (`least`), too low a confidence (`min_confidence`), or came
-        after the last one asked for (`limit`).
-    """
-
-    def __init__(self, entries: Iterable[Entry] = (), left_out: Mapping[str, int] | None = None) -> None:
-        super().__init__(entries)
-        self.left_out = dict(left_out or {})
-
-    def __repr__(self) -> str:
-        left = ", ".join(f"{count:,} by {name}" for name, count in self.left_out.items() if count)
-        first = [(entry.source, entry.target) for entry in self[:3]]
-        return f"InducedLexicon({len(self):,} pairs, first {first}{f', left out: {left}' if left else ''})"
-
-    def _repr_html_(self) -> str:
-        shown = [(e.source, e.target, f"{e.csls:.3f}", f"{e.cosine:.3f}") for e in self[:10]]
-        return f"<p>{escape(repr(self))}</p>" + html_table(("source", "target", "CSLS", "cosine"), shown)
+def check_least(confidence: float | None, calibrated: bool) -> None:
+    """Refuse a least confidence that is no probability, or that the model cannot judge by."""
+    if confidence is None:
+        return
+    if not 0 <= confidence <= 1:
+        raise OptionError(f"a confidence is a probability between 0 and 1, not {confidence}")
+    if not calibrated:
+        raise OptionError("this model knows no confidence", advice="align again with {calibrate:True}")
 
 
-def is_sure(confidence: float | None, least: float | None) -> bool:
-    """Whether a candidate reaches the least confidence asked for, if any."""
-    return least is None or (confidence is not None and confidence >= least)
+def is_sure(value: float | None, least: float | None) -> bool:
+    """Whether a confidence or a score reaches the least one asked for, if any."""
+    return least is None or (value is not None and value >= least)
 
 
 def answer(word: str, found: tuple[Candidate, ...], least: float | None, subwords: bool = False) -> Translation:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from lnmap.embeddings import is_word
 from lnmap.evaluate import Evaluation
 from lnmap.methods import METHODS
 from lnmap.model.parts import ModelParts
@@ -87,7 +88,7 @@ def _scores(scores: Mapping[str, Evaluation]) -> str:
 
 
 def _use(model: ModelParts, name: str) -> str:
-    word = next((source for source, _ in model.pairs if len(source) > 3), model.source.words[0])
+    word = next((source for source, _ in model.pairs if len(source) > 3 and is_word(source)), model.source.words[0])
     return (
         "## Use\n\n```sh\npip install 'lnmap[hub]'\n```\n```python\nfrom lnmap import Model\n\n"
         f"model = Model.from_pretrained({json.dumps(name)})\n"

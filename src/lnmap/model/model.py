@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +16,18 @@ from torch import Tensor
 from lnmap.confidence import features
 from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
-from lnmap.errors import HubError, InputError, ModelError, OptionError
+from lnmap.errors import HubError, InputError, ModelError
 from lnmap.evaluate import Evaluation, evaluate
 from lnmap.induce import Mode, RankBy, induce
 from lnmap.io import to_gensim
 from lnmap.io.atomic import locked
 from lnmap.lexicon import Lexicon
-from lnmap.model.answers import Candidate, Entry, Found, InducedLexicon, Translation, answer, is_sure
+from lnmap.model.answers import Candidate, Entry, Found, Translation, answer, check_least
 from lnmap.model.device import as_tensor, pick_device
 from lnmap.model.folder import explained, read_folder, require_folder, write_folder
+from lnmap.model.given import GivenPairs
 from lnmap.model.hub import pull, push
+from lnmap.model.induced import InducedLexicon, Selection, select
 from lnmap.model.parts import ModelParts
 from lnmap.model.subwords import SpeltWords, find_subwords
 from lnmap.progress import Progress, Silent
@@ -46,6 +49,7 @@ class Model(ModelParts):
     progress: Progress = field(default_factory=Silent)
     subwords: dict[Side, SpeltWords | None] = field(default_factory=dict, repr=False)
     _spaces: dict[Direction, BilingualSpace] = field(default_factory=dict, repr=False)
+    _given: dict[Direction, tuple[Lexicon, GivenPairs]] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"Model({self.info.get('method')}, {self.source!r} -> {self.target!r})"
@@ -144,16 +148,21 @@ class Model(ModelParts):
         direction: Way = Direction.FORWARD,
         criterion: Criterion = "csls",
         min_confidence: float | None = None,
+        given: bool = True,
     ) -> list[Translation]:
         """Translate words; an unknown word gets no candidates but the nearest spellings.
+
+        What was given as a seed pair comes first: all given translations of a word, then the model's own until there
+        are k, each best first.
 
         Where the vocabulary came from a fastText `.bin` that is still there, or after `use_subwords`, an unknown word
         is translated by the vectors of its subwords.
 
         :param min_confidence: withhold candidates of a lower confidence; a word may then have no translation.
+        :param given: False for the model's own answers only.
         """
         words = [words] if isinstance(words, str) else list(words)
-        found = self.look_up(words, k, direction, criterion, min_confidence)
+        found = self.look_up(words, k, direction, criterion, min_confidence, given)
         asked = self.side(Direction(direction).asked)
         return [found.get(word) or Translation(word, (), tuple(asked.spellings(word))) for word in words]
 
@@ -164,9 +173,10 @@ class Model(ModelParts):
         direction: Way = Direction.FORWARD,
         criterion: Criterion = "csls",
         min_confidence: float | None = None,
+        given: bool = True,
     ) -> dict[str, Translation]:
         """Translate as `translate` does, and leave out the words that are unknown."""
-        self._check_confidence(min_confidence)
+        check_least(min_confidence, self.confidence is not None)
         direction = Direction(direction)
         asked = self.side(direction.asked)
         rows = {word: row for word in words if (row := asked.find(word)) is not None}
@@ -179,7 +189,17 @@ class Model(ModelParts):
         if spelt:
             candidates = self.nearest(np.stack(list(spelt.values())), k, direction, criterion, list(spelt))
             found |= {word: answer(word, c, min_confidence, True) for word, c in zip(spelt, candidates, strict=True)}
+        if given:
+            return self.given(direction).put_first(found, words, k, partial(self.space, direction), criterion)
         return found
+
+    def given(self, direction: Way = Direction.FORWARD) -> GivenPairs:
+        """Return the seed pairs that a person gave, to be looked up from the language that is translated from."""
+        direction = Direction(direction)
+        if direction not in self._given or self._given[direction][0] is not self.pairs:
+            sides = self.side(direction.asked), self.side(direction.answering)
+            self._given[direction] = self.pairs, GivenPairs(self.seed(direction), *sides)
+        return self._given[direction][1]
 
     def nearest(
         self,
@@ -226,16 +246,20 @@ class Model(ModelParts):
         return Found(hits.rows, hits.scores, hits.cosines, sure)
 
     def evaluate(self, gold: Lexicon, direction: Way = Direction.FORWARD, criterion: Criterion = "csls") -> Evaluation:
-        """Score against a gold dictionary whose first column is the language translated from."""
+        """Score against a gold dictionary whose first column is the language translated from.
+
+        The model's own answers are scored: given pairs play no part.
+        """
         direction = Direction(direction)
-        seed = self.pairs if direction is Direction.FORWARD else self.pairs.reversed()
         asked, answering = self.side(direction.asked), self.side(direction.answering)
         space = self.space(direction)
 
         def judge(rows: Tensor, hits: Hits) -> Tensor | None:
             return self._judged(space, rows, hits, direction).confidence
 
-        return evaluate(space, asked, answering, gold, criterion=criterion, trained_on=seed, judge=judge)
+        return evaluate(
+            space, asked, answering, gold, criterion=criterion, trained_on=self.seed(direction), judge=judge
+        )
 
     def induce(
         self,
@@ -248,15 +272,22 @@ class Model(ModelParts):
         limit: int | None = None,
         direction: Way = Direction.FORWARD,
         min_confidence: float | None = None,
+        given: bool = True,
+        words_only: bool = True,
     ) -> InducedLexicon:
         """Induce a lexicon, best pairs first; a list of entries that also tells how many pairs were left out, and why.
+
+        All pairs that were given as the seed come first, whatever their scores; the model adds no further translations
+        to a word that has `count` of them.
 
         :param count: how many translations a word may have.
         :param least: least score of a pair, by `rank_by`.
         :param limit: how many pairs at most.
         :param min_confidence: least confidence of the first word's translation.
+        :param given: False for the model's own pairs only.
+        :param words_only: False for numbers, punctuation and markup too; what was given is never left out.
         """
-        self._check_confidence(min_confidence)
+        check_least(min_confidence, self.confidence is not None)
         direction = Direction(direction)
         space = self.space(direction)
         found = induce(
@@ -277,10 +308,8 @@ class Model(ModelParts):
             Entry(asked[row], answering[hit], csls, cosine, sure)
             for row, ((hit, csls, cosine, sure),) in zip(found.rows[:, 0].tolist(), judged.lists(), strict=True)
         ]
-        good = [e for e in entries if least is None or (e.csls if rank_by == "csls" else e.cosine) >= least]
-        sure = [e for e in good if is_sure(e.confidence, min_confidence)]
-        left = {"least": len(entries) - len(good), "min_confidence": len(good) - len(sure)}
-        return InducedLexicon(sure[:limit], left | {"limit": len(sure) - len(sure[:limit])})
+        first = self.given(direction).entries(space, rank_by, max_rank) if given else []
+        return select(entries, first, Selection(mode, count, rank_by, least, min_confidence, limit, words_only))
 
     def save(self, folder: str | Path) -> Path:
         """Write the model to a folder that `lnmap.load` reads; whole or not at all."""
@@ -334,17 +363,12 @@ class Model(ModelParts):
     def _candidates(self, found: Found, direction: Direction) -> list[tuple[Candidate, ...]]:
         words = self.side(direction.answering).words
         return [
-            tuple(Candidate(words[row], score, cosine, sure) for row, score, cosine, sure in one)
+            tuple(
+                Candidate(words[row], score, cosine, sure, rank=rank)
+                for rank, (row, score, cosine, sure) in enumerate(one, 1)
+            )
             for one in found.lists()
         ]
-
-    def _check_confidence(self, least: float | None) -> None:
-        if least is None:
-            return
-        if not 0 <= least <= 1:
-            raise OptionError(f"a confidence is a probability between 0 and 1, not {least}")
-        if self.confidence is None:
-            raise OptionError("this model knows no confidence", advice="align again with {calibrate:True}")
 
 
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:

@@ -40,6 +40,10 @@ class ModelParts:
         """Return the source or the target vocabulary."""
         return self.source if Side(side) is Side.SOURCE else self.target
 
+    def seed(self, direction: Direction) -> Lexicon:
+        """Return the seed pairs, words of the language translated from first."""
+        return self.pairs if direction is Direction.FORWARD else self.pairs.reversed()
+
     @property
     def spaces(self) -> tuple[Direction, ...]:
         """The directions that have a space of their own."""

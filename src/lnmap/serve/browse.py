@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
+from lnmap.retrieve import UNKNOWN
 from lnmap.serve.loaded import LoadedModel
-from lnmap.serve.lookup import DIGITS
+from lnmap.serve.lookup import rounded
 from lnmap.serve.marks import LatestMarks, Mark, Pair, ordered
 from lnmap.serve.schemas import LexiconEntry, LexiconPage, Selection
 from lnmap.serve.words import fold
@@ -26,16 +27,19 @@ def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> Lexico
         total = len(chosen)
     else:
         rows = _filter(loaded, marks, known, wanted)
-        entries = _entries(loaded, _sorted(loaded, rows, wanted)[page], marks, wanted.direction)
+        entries = _entries(loaded, _sorted(loaded, rows, wanted)[page], marks, wanted)
         total = len(rows)
     return LexiconPage(entries=entries, total=total, known=len(known), words=len(table))
 
 
 def _filter(loaded: LoadedModel, marks: LatestMarks, rows: Tensor, wanted: Selection) -> Tensor:
     direction = wanted.direction
-    best = loaded.best(direction).rows[rows]
+    if not wanted.tokens:
+        rows = rows[loaded.are_words[direction.asked][rows] | _are_given(loaded, rows, wanted)]
+    best = loaded.first(rows, loaded.best(direction).rows[rows], direction, wanted.given)
     if wanted.mutual:
-        kept = loaded.best(direction.opposite).rows[best] == rows
+        back = loaded.first(best, loaded.best(direction.opposite).rows[best], direction.opposite, wanted.given)
+        kept = (back == rows) | _are_given(loaded, rows, wanted)
         rows, best = rows[kept], best[kept]
     if text := fold(wanted.text.strip()):
         asked, answering = (loaded.words[side].folded for side in (direction.asked, direction.answering))
@@ -51,7 +55,7 @@ def _filter(loaded: LoadedModel, marks: LatestMarks, rows: Tensor, wanted: Selec
 def _sorted(loaded: LoadedModel, rows: Tensor, wanted: Selection) -> Tensor:
     if wanted.sort == "frequency":
         return rows
-    scores = _certainty(loaded, rows, wanted.direction)
+    scores = _certainty(loaded, rows, wanted.direction).masked_fill(_are_given(loaded, rows, wanted), torch.inf)
     return rows[torch.argsort(scores, stable=True, descending=wanted.sort == "surest")]
 
 
@@ -66,14 +70,28 @@ def _certainty(loaded: LoadedModel, rows: Tensor, direction: Direction) -> Tenso
     return loaded.certainty[direction][rows]
 
 
-def _entries(loaded: LoadedModel, rows: Tensor, marks: LatestMarks, direction: Direction) -> list[LexiconEntry]:
-    found = loaded.model.best(rows, direction)
-    returns = loaded.best(direction.opposite).look_up(found.rows[:, 0])[0] == rows
+def _are_given(loaded: LoadedModel, rows: Tensor, wanted: Selection) -> Tensor:
+    """Whether the first answer to each row is a given one that is to be shown, (n,)."""
+    return (loaded.given[wanted.direction][rows] != UNKNOWN) & wanted.given
+
+
+def _entries(loaded: LoadedModel, rows: Tensor, marks: LatestMarks, wanted: Selection) -> list[LexiconEntry]:
+    direction = wanted.direction
+    answers = loaded.model.best(rows, direction).lists()
+    given = _are_given(loaded, rows, wanted)
+    said = loaded.model.score(rows[given], loaded.given[direction][rows[given]][:, None], direction).lists()
+    for place, one in zip(given.nonzero()[:, 0].tolist(), said, strict=True):
+        answers[place] = one
+    hits = torch.tensor([one[0][0] for one in answers], dtype=torch.long)
+    best = loaded.best(direction.opposite).look_up(hits)[0]
+    returns = loaded.first(hits, best, direction.opposite, wanted.given) == rows
     asked, answering = (loaded.model.side(side).words for side in (direction.asked, direction.answering))
     entries = []
-    for row, ((hit, *scores),), back in zip(rows.tolist(), found.lists(), returns.tolist(), strict=True):
+    for row, ((hit, *scores),), back, is_given in zip(
+        rows.tolist(), answers, returns.tolist(), given.tolist(), strict=True
+    ):
         pair = ordered((asked[row], answering[hit]), direction)
-        entries.append(_entry(pair, marks.get(pair), row, scores, back))
+        entries.append(_entry(pair, marks.get(pair), row, scores, back, is_given))
     return entries
 
 
@@ -90,13 +108,16 @@ def _marked(marks: LatestMarks, wanted: Selection) -> list[Mark]:
 def _marked_entry(loaded: LoadedModel, mark: Mark, direction: Direction) -> LexiconEntry:
     """Describe a marked pair, with its scores if both of its words are known."""
     pair = (mark.source, mark.target)
-    words = zip((direction.asked, direction.answering), ordered(pair, direction), strict=True)
+    word, translation = ordered(pair, direction)
+    given = translation in loaded.model.given(direction).of(word)
+    words = zip((direction.asked, direction.answering), (word, translation), strict=True)
     asked, answer = (loaded.model.side(side).find(word) for side, word in words)
     if asked is None or answer is None:
-        return _entry(pair, mark, asked)
+        return _entry(pair, mark, asked, given=given)
     found = loaded.model.score(torch.tensor([asked]), torch.tensor([[answer]]), direction)
-    back = loaded.best(direction.opposite).look_up(torch.tensor([answer]))[0].item()
-    return _entry(pair, mark, asked, found.lists()[0][0][1:], back == asked)
+    hit = torch.tensor([answer])
+    back = loaded.first(hit, loaded.best(direction.opposite).look_up(hit)[0], direction.opposite).item()
+    return _entry(pair, mark, asked, found.lists()[0][0][1:], back == asked, given)
 
 
 def _entry(
@@ -105,15 +126,17 @@ def _entry(
     row: int | None,
     scores: Sequence[float | None] = (None, None, None),
     returns: bool | None = None,
+    given: bool = False,
 ) -> LexiconEntry:
-    csls, cosine, confidence = (None if score is None else round(score, DIGITS) for score in scores)
+    csls, cosine, confidence = map(rounded, scores)
     return LexiconEntry(
         source=pair[0],
         target=pair[1],
         rank=None if row is None else row + 1,
         csls=csls,
         cosine=cosine,
-        confidence=confidence,
+        confidence=None if given else confidence,
+        given=given,
         returns=returns,
         mark=mark.mark if mark else None,
     )

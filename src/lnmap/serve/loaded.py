@@ -18,6 +18,7 @@ from safetensors import torch as tensors
 from torch import Tensor
 
 from lnmap.direction import Direction, Side
+from lnmap.embeddings import is_word
 from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io.atomic import atomic_file, write_json
 from lnmap.io.cache import cache_folder
@@ -25,7 +26,7 @@ from lnmap.isometry import LEAST, measure_isometry
 from lnmap.lexicon import Lexicon
 from lnmap.model.model import Model, load
 from lnmap.progress import Progress
-from lnmap.retrieve import BestTable
+from lnmap.retrieve import UNKNOWN, BestTable
 from lnmap.serve.about import describe, score
 from lnmap.serve.background import Job
 from lnmap.serve.words import WordIndex
@@ -51,10 +52,12 @@ class LoadedModel:
         self.model.memory = _MEMORY
         self.words: dict[Side, WordIndex] = {}
         self.lengths: dict[Side, NDArray[np.float32]] = {}
+        self.are_words: dict[Side, Tensor] = {}  # and not numbers, punctuation or markup, each (n,)
         with progress.task("preparing the words", len(Side) + len(Direction)) as task:
             for side in Side:
                 self.words[side] = WordIndex(self.model.side(side).words)
                 self.lengths[side] = _lengths(self.model.side(side).vectors)
+                self.are_words[side] = torch.tensor([is_word(token) for token in self.model.side(side).words])
                 self.model.open_subwords(side)
                 task.advance()
             for direction in Direction:
@@ -64,6 +67,7 @@ class LoadedModel:
         tables = (table for space in spaces for table in (space.best, space.swapped().best))
         self._tables = list({id(table): table for table in tables}.values())
         self.certainty: dict[Direction, Tensor] = {}  # what the lexicon is sorted by, once all of it is known
+        self.given = {direction: _first_given(self.model, direction) for direction in Direction}
         self.about = describe(self.model, folder.resolve().name)
         self._test = test
         self._lexicon = Job(self._fill_lexicon)
@@ -80,6 +84,11 @@ class LoadedModel:
     def best(self, direction: Direction) -> BestTable:
         """Return the best translations of one direction, as far as they have been found."""
         return self.model.space(direction).best
+
+    def first(self, rows: Tensor, best: Tensor, direction: Direction, given: bool = True) -> Tensor:
+        """Return the first answers to rows (n,): those given, if they are wanted, else the best ones (n,)."""
+        said = self.given[direction][rows]
+        return torch.where(said == UNKNOWN, best, said) if given else best
 
     def start(self) -> None:
         """Start the work that needs no request."""
@@ -143,6 +152,16 @@ def _digest(folder: Path) -> str:
         return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()[:32]
     except OSError:
         return ""
+
+
+def _first_given(model: Model, direction: Direction) -> Tensor:
+    """Return the row of the best given translation of each word (n,), or UNKNOWN."""
+    given = model.given(direction)
+    found = torch.full((len(model.side(direction.asked)),), UNKNOWN)
+    for entry in reversed(given.entries(model.space(direction))):
+        if rows := given.rows(entry.source, entry.target):
+            found[rows[0]] = rows[1]
+    return found
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

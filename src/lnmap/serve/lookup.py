@@ -20,6 +20,11 @@ from lnmap.serve.schemas import Candidate, Neighbour, Neighbours, Translation
 DIGITS = 6  # after the point, of scores
 
 
+def rounded(score: float | None) -> float | None:
+    """Round a score, if there is one."""
+    return None if score is None else round(score, DIGITS)
+
+
 @dataclass(frozen=True)
 class WordQuery:
     """A word of the language translated from; `row` is None for a word that was built from subwords.
@@ -55,19 +60,19 @@ def find_query(loaded: LoadedModel, word: str, direction: Direction) -> WordQuer
 
 
 def translate(
-    loaded: LoadedModel, words: Sequence[str], k: int, direction: Direction, marks: LatestMarks
+    loaded: LoadedModel, words: Sequence[str], k: int, direction: Direction, marks: LatestMarks, given: bool = True
 ) -> list[Translation]:
-    """Translate words; an unknown one gets no candidates."""
+    """Translate words, given translations first if they are wanted; an unknown word gets no candidates."""
     vocabulary = loaded.model.side(direction.asked)
     rows = [loaded.find(word, direction.asked) for word in words]
     spelt = [word.strip() if row is None else vocabulary.words[row] for word, row in zip(words, rows, strict=True)]
-    found = loaded.model.look_up([word for word in spelt if word], k, direction)
-    candidates = _describe(loaded, list(found.values()), direction, marks)
+    found = loaded.model.look_up([word for word in spelt if word], k, direction, given=given)
+    candidates = _describe(loaded, list(found.values()), direction, marks, given)
     return [
         Translation(
             word=query if query in found else word,
             known=query in found,
-            subwords=query in found and row is None,
+            subwords=query in found and found[query].subwords,
             rank=None if row is None else row + 1,
             candidates=candidates.get(query, []),
             spellings=[],
@@ -77,21 +82,25 @@ def translate(
 
 
 def _describe(
-    loaded: LoadedModel, found: Sequence[answers.Translation], direction: Direction, marks: LatestMarks
+    loaded: LoadedModel, found: Sequence[answers.Translation], direction: Direction, marks: LatestMarks, given: bool
 ) -> dict[str, list[Candidate]]:
     """Describe the candidates of each word, with what they are themselves translated to."""
     asked, answering = loaded.model.side(direction.asked), loaded.model.side(direction.answering)
-    rows = torch.tensor([answering.index[word] for one in found for word in one.words], dtype=torch.long)
-    back = iter(loaded.best(direction.opposite).look_up(rows)[0].tolist())
+    places = [answering.index.get(word) for one in found for word in one.words]
+    rows = torch.tensor([row for row in places if row is not None], dtype=torch.long)
+    best = loaded.best(direction.opposite).look_up(rows)[0]
+    back = iter(loaded.first(rows, best, direction.opposite, given).tolist())
     described: dict[str, list[Candidate]] = {}
     for one in found:
         described[one.query] = [
             Candidate(
                 word=candidate.word,
-                csls=round(candidate.score, DIGITS),
-                cosine=round(candidate.cosine, DIGITS),
-                confidence=None if candidate.confidence is None else round(candidate.confidence, DIGITS),
-                back=(returned := asked.words[next(back)]),
+                csls=rounded(candidate.score),
+                cosine=rounded(candidate.cosine),
+                confidence=rounded(candidate.confidence),
+                given=candidate.given,
+                rank=candidate.rank,
+                back=(returned := asked.words[next(back)] if candidate.word in answering else one.query),
                 returns=returned == one.query,
                 mark=find_mark(marks, (one.query, candidate.word), direction),
             )

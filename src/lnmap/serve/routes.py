@@ -36,6 +36,7 @@ def find_model(request: Request, model: Annotated[str, UrlPath(max_length=limits
 Served = Annotated[ServedModel, Depends(find_model)]
 Word = Annotated[str, Query(min_length=1, max_length=limits.WORD, description="A word of the language asked.")]
 Way = Annotated[schemas.Way, Query(description="forward: source to target; backward: target to source.")]
+Given = Annotated[bool, Query(description=schemas.GIVEN)]
 Count = Annotated[int, Query(ge=1, le=limits.CANDIDATES, description="How many words to return.")]
 
 
@@ -102,10 +103,12 @@ def complete(
 
 
 @router.get(MODEL + "/translate", response_model=schemas.Translation)
-def translate_word(served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10) -> Response:
+def translate_word(
+    served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10, given: Given = True
+) -> Response:
     """Translate a word; one that is not known is answered with 404 and the nearest spellings."""
     loaded = served.loaded
-    (found,) = translate(loaded, [word], k, direction, served.marks.latest()[0])
+    (found,) = translate(loaded, [word], k, direction, served.marks.latest()[0], given)
     if not found["known"]:
         raise _unknown_word(loaded, word, direction)
     return as_json(found)
@@ -115,7 +118,7 @@ def translate_word(served: Served, word: Word, direction: Way = Direction.FORWAR
 def translate_batch(served: Served, batch: schemas.Batch) -> Response:
     """Translate many words; unknown ones are marked as such in the answer."""
     loaded = served.loaded
-    answers = translate(loaded, batch.words, batch.k, batch.direction, served.marks.latest()[0])
+    answers = translate(loaded, batch.words, batch.k, batch.direction, served.marks.latest()[0], batch.given)
     for found in answers:
         if not found["known"]:
             found["spellings"] = loaded.words[batch.direction.asked].spellings(found["word"], 3)
@@ -224,4 +227,5 @@ def _summary(served: ServedModel) -> schemas.ModelSummary:
         source=source,
         target=target,
         calibrated=about["calibrated_on"] is not None,
+        given=len(served.loaded.model.pairs) if served.loaded.model.pairs.is_given else 0,
     )

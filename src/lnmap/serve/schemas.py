@@ -17,6 +17,7 @@ from lnmap.serve.marks import Judgement, Mark
 _PLAIN = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # what breaks a line of a dictionary
 PairWord = Annotated[str, Field(max_length=limits.WORD, pattern=rf"^[^{_PLAIN}]*[^\s{_PLAIN}][^{_PLAIN}]*$")]
 Role = Literal["word", "neighbour", "translation", "around"]
+GIVEN = "Whether translations given as seed pairs come first; false: the model's own answers only."
 AskedWord = Annotated[str, Field(min_length=1, max_length=limits.WORD)]
 
 
@@ -52,6 +53,7 @@ class Batch(_Body):
     words: Annotated[list[AskedWord], Field(min_length=1, max_length=limits.BATCH)]
     direction: Way = Direction.FORWARD
     k: Annotated[int, Field(ge=1, le=limits.CANDIDATES), BeforeValidator(_whole)] = 5
+    given: bool = True
 
 
 class NewMark(_Body):
@@ -78,6 +80,8 @@ class Selection(BaseModel):
     )
     text: str = Field("", max_length=limits.FILTER, description="Part of either word.")
     mutual: bool = Field(False, description="Only words that choose each other.")
+    given: bool = Field(True, description=GIVEN)
+    tokens: bool = Field(False, description="Numbers, punctuation and markup too, not only words.")
     offset: int = Field(0, ge=0, le=limits.OFFSET)
     limit: int = Field(50, ge=1, le=limits.PAGE)
 
@@ -113,6 +117,7 @@ class ModelSummary(TypedDict):
     source: SideSummary
     target: SideSummary
     calibrated: Annotated[bool, Field(description="Whether its answers have a confidence.")]
+    given: Annotated[int, Field(description="How many pairs were given as the seed.")]
 
 
 class Completions(TypedDict):
@@ -122,12 +127,16 @@ class Completions(TypedDict):
 
 
 class Candidate(TypedDict):
-    """One possible translation."""
+    """One possible translation; the scores are null where one of the words has no vector."""
 
     word: str
-    csls: float
-    cosine: float
-    confidence: Annotated[float | None, Field(description="Probability that it is right; null if not calibrated.")]
+    csls: float | None
+    cosine: float | None
+    confidence: Annotated[
+        float | None, Field(description="Probability that it is right; null if given or not calibrated.")
+    ]
+    given: Annotated[bool, Field(description="Whether it was given as a seed pair.")]
+    rank: Annotated[int | None, Field(description="Place in the model's own order, from 1.")]
     back: Annotated[str, Field(description="What the candidate itself is translated to.")]
     returns: Annotated[bool, Field(description="Whether that is the word asked for.")]
     mark: Annotated[Judgement | None, Field(description="The judgement of this pair.")]
@@ -137,7 +146,7 @@ class Translation(TypedDict):
     """The answer to one word."""
 
     word: Annotated[str, Field(description="As the vocabulary spells it, or as it was asked when it is unknown.")]
-    known: Annotated[bool, Field(description="Whether it could be looked up: in the vocabulary, or by its subwords.")]
+    known: Annotated[bool, Field(description="Whether there is an answer, by its vector, subwords or a given pair.")]
     subwords: Annotated[bool, Field(description="Whether an unknown word was translated by its subwords.")]
     rank: Annotated[int | None, Field(description="Place in the vocabulary by frequency, from 1; null outside of it.")]
     candidates: list[Candidate]
@@ -193,6 +202,7 @@ class LexiconEntry(TypedDict):
     csls: float | None
     cosine: float | None
     confidence: float | None
+    given: Annotated[bool, Field(description="Whether it was given as a seed pair.")]
     returns: bool | None
     mark: Judgement | None
 

@@ -63,8 +63,8 @@ class Case:
         return self.model_of(self.problem, self.fitted.alignment)
 
     def model_of(self, problem: Planted, alignment: Alignment) -> Model:
-        """Return a model of a problem."""
-        return Model(problem.source, problem.target, alignment, problem.lexicon, {"method": self.name})
+        """Return a model of a problem, without its pairs, so that all answers are the method's own."""
+        return Model(problem.source, problem.target, alignment, info={"method": self.name})
 
     def fit(self, problem: Planted, elsewhere: int = 0, **settings: Any) -> Fit:
         """Fit the method on all pairs of a problem.

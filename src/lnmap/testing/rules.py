@@ -56,7 +56,7 @@ def both_directions(case: Case) -> None:
     """It answers in both directions, with finite scores."""
     for direction in Direction:
         (found,) = case.model.translate("w5", k=3, direction=direction)
-        scores = [(c.score, c.cosine) for c in found.candidates]
+        scores = [(c.score, c.cosine) for c in found.candidates if c.score is not None and c.cosine is not None]
         require(len(scores) == 3, f"{direction}, a word has {len(scores)} answers instead of 3")
         require(bool(np.isfinite(scores).all()), f"{direction}, a word's answers have the scores {scores}")
 

@@ -25,6 +25,8 @@ export function showLexicon(place, model, { link }) {
   const order = select("Order", "sort", sorts);
   const show = select("Marks", "show", SHOWN);
   const mutual = el("input", { type: "checkbox", change: () => change({ mutual: mutual.checked ? "true" : "" }) });
+  const given = el("input", { type: "checkbox", change: () => change({ given: given.checked ? "" : "no" }) });
+  const tokens = el("input", { type: "checkbox", change: () => change({ tokens: tokens.checked ? "true" : "" }) });
   const body = el("tbody", { keydown: onKey });
   const head = el("tr");
   const table = el("table", {}, el("caption", { class: "unseen" }, "The induced lexicon"), el("thead", {}, head), body);
@@ -43,7 +45,9 @@ export function showLexicon(place, model, { link }) {
       el("section", { class: "card home", "aria-label": "Download" }, el("h2", {}, "Download"), counts, downloads())),
     el("section", { class: "card list", "aria-label": "Entries" },
       el("div", { class: "controls" }, filter, way, order, show,
-        el("label", { class: "check" }, mutual, " mutual translations only")),
+        el("label", { class: "check" }, mutual, " mutual translations only"),
+        el("label", { class: "check" }, tokens, " numbers and signs, too"),
+        model.given ? el("label", { class: "check" }, given, " given translations") : null),
       el("div", { class: "scroll", tabindex: "-1" }, table),
       el("div", { class: "line pager" }, told, el("span", {}, earlier, later)),
       el("p", { class: "quiet hint" }, "Keys in the table: ", el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ",
@@ -98,6 +102,8 @@ export function showLexicon(place, model, { link }) {
     order.value = query.sort in sorts ? query.sort : "frequency";
     show.value = query.show in SHOWN ? query.show : "all";
     mutual.checked = query.mutual === "true";
+    given.checked = query.given !== "no";
+    tokens.checked = query.tokens === "true";
     load();
   }
 
@@ -108,7 +114,7 @@ export function showLexicon(place, model, { link }) {
     const offset = Math.max(0, Number(query.page) || 0) * PAGE;
     try {
       const found = await get(model.id, "lexicon", { direction: way.value, sort: order.value, show: show.value,
-        text: (query.text || "").slice(0, 100), mutual: mutual.checked, offset, limit: PAGE }, signal);
+        text: (query.text || "").slice(0, 100), mutual: mutual.checked, given: given.checked, tokens: tokens.checked, offset, limit: PAGE }, signal);
       draw(found, offset);
     } catch (error) {
       if (error.name !== "AbortError") told.textContent = `The lexicon could not be loaded: ${error.message}`;
@@ -137,7 +143,7 @@ export function showLexicon(place, model, { link }) {
     const cell = (side) => el("td", {}, word(entry[side], model[side].language, "a", {
       class: "word", href: link("translate", { w: entry[side], d: side === "target" && "backward" }) }));
     const returns = entry.returns === null ? "–" : signed(entry.returns ? "✓" : "", entry.returns ? "yes" : "no");
-    const node = el("tr", {}, cell(asked(direction)), cell(answering(direction)), el("td", {}, meter(entry.confidence)),
+    const node = el("tr", {}, cell(asked(direction)), cell(answering(direction)), el("td", {}, meter(entry.confidence, entry.given)),
       el("td", { class: "wide middle" }, returns), el("td", { class: "wide end figure" }, decimals(entry.csls)),
       el("td", { class: "wide end figure" }, entry.rank === null ? "–" : number(entry.rank)), el("td", { class: "end" }, marks.group));
     return { node, marks };

@@ -1,9 +1,10 @@
-// Confidence as a bar and a number, or the note that there is none.
+// Confidence as a bar and a number, or the note that there is none: for a given pair nothing is estimated.
 
 import { el, percent } from "./dom.js";
 
-/** Draw a probability. */
-export function meter(confidence) {
+/** Draw a probability; a given pair gets a badge instead. */
+export function meter(confidence, given) {
+  if (given) return el("span", { class: "given", title: "a pair that the model was given to learn from" }, "given");
   if (confidence === null) return el("span", { class: "quiet" }, "not calibrated");
   const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span"));
   bar.firstChild.style.inlineSize = `${(100 * confidence).toFixed(1)}%`;

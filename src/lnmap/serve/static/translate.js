@@ -9,18 +9,23 @@ import { markButtons, refreshMarks } from "./marking.js";
 import { meter } from "./meter.js";
 
 export function showTranslate(place, model, { link }) {
-  let direction = "forward", current = "", request, candidates = [];
+  let direction = "forward", current = "", given = true, request, candidates = [];
   const searchPlace = el("div", { class: "search" });
   const result = el("div", { class: "result" });
   place.append(el("h1", { class: "unseen" }, "Translate"), searchPlace, result);
   let field;
+
+  /** Address of a word in this view. */
+  function here(text, way, shown = given) {
+    return link("translate", { w: text, d: way === "backward" && way, given: !shown && "no" });
+  }
 
   function drawSearch() {
     const [from, to] = [languageName(model, asked(direction)), languageName(model, answering(direction))];
     field = combobox({
       label: `Word in ${from}`, side: asked(direction), model, language: model[asked(direction)].language,
       placeholder: `A word in ${from}`, value: current, big: true,
-      onChoose: (text) => { location.hash = link("translate", { w: text, d: direction === "backward" && direction }); },
+      onChoose: (text) => { location.hash = here(text, direction); },
     });
     const swap = el("button", { type: "button", class: "swap", click: turn, id: "swap" },
       el("span", {}, from), el("span", { class: "arrows", "aria-hidden": "true" }, "⇄"), el("span", {}, to),
@@ -31,7 +36,7 @@ export function showTranslate(place, model, { link }) {
   function turn() {
     const other = direction === "forward" ? "backward" : "forward";
     const best = candidates[0]?.word;
-    location.hash = link("translate", { w: best || "", d: other === "backward" && other });
+    location.hash = here(best || "", other);
   }
 
   function enter(parameters) {
@@ -41,6 +46,7 @@ export function showTranslate(place, model, { link }) {
     const hadFocus = searchPlace.contains(document.activeElement) && document.activeElement.id;
     direction = wanted;
     current = text;
+    given = parameters.get("given") !== "no";
     if (turned) {
       drawSearch();
       if (hadFocus === "swap") document.getElementById("swap").focus();
@@ -56,7 +62,7 @@ export function showTranslate(place, model, { link }) {
     result.replaceChildren(el("section", { class: "welcome" },
       el("p", { class: "lead" }, "Type a word above to see its translations, how certain they are, and its neighbours. ",
         `The vocabulary has ${number(side.words)} words.`), examples));
-    get(model.id, "lexicon", { direction, sort: "surest", limit: 12 }).then((page) => {
+    get(model.id, "lexicon", { direction, sort: "surest", limit: 12, given: false }).then((page) => {
       const words = page.entries.map((entry) => entry[asked(direction)]);
       examples.replaceChildren("For example ", ...words.slice(0, 6).map((text) => wordLink(text, direction)));
     }).catch(() => {});
@@ -64,8 +70,7 @@ export function showTranslate(place, model, { link }) {
   }
 
   function wordLink(text, way) {
-    const href = link("translate", { w: text, d: way === "backward" && way });
-    return word(text, model[asked(way)].language, "a", { href, class: "word chip" });
+    return word(text, model[asked(way)].language, "a", { href: here(text, way), class: "word chip" });
   }
 
   async function look(text) {
@@ -75,7 +80,8 @@ export function showTranslate(place, model, { link }) {
     const parameters = { word: text, direction };
     result.setAttribute("aria-busy", "true");
     try {
-      const found = await get(model.id, "translate", { ...parameters, k: 8 }, signal); // first, because the word may be unknown
+      const found = await get(model.id, "translate", { ...parameters, k: 8, given }, signal); // first, because the word may be unknown
+      if (found.rank === null && !found.subwords) return draw(found); // a given word without a vector has no place in a space
       const [near, places] = await Promise.all([
         get(model.id, "neighbours", { ...parameters, k: 10 }, signal),
         get(model.id, "map", parameters, signal),
@@ -107,20 +113,28 @@ export function showTranslate(place, model, { link }) {
     const size = number(model[asked(direction)].words);
     const head = el("div", { class: "headword" }, word(found.word, language, "h2", { id: "headword" }),
       el("p", { class: "quiet", id: "rank" }, found.subwords
-        ? "not in the vocabulary: translated by its subwords" : `word ${number(found.rank)} of ${size} by frequency`));
+        ? "not in the vocabulary: translated by its subwords" : found.rank === null
+          ? "not in the vocabulary, but among the given pairs" : `word ${number(found.rank)} of ${size} by frequency`));
     const list = el("ol", { class: "candidates", "aria-labelledby": "headword" },
       ...found.candidates.map((candidate) => candidateItem(found.word, candidate)));
     const note = model.calibrated ? null : el("p", { class: "quiet note" },
       "This model was trained without calibration, so it has no confidence.");
+    const answers = el("section", { class: "card answers", "aria-label": "Translations" },
+      el("h3", {}, "Translations"), list, note, model.given ? givenSwitch(found.word) : null);
+    say(`${found.word}: ${found.candidates.slice(0, 3).map((one) => `${one.word}${one.given ? " (given)" : ""}`).join(", ")}`);
+    if (!near) return result.replaceChildren(head, answers);
     const map = createMap({ places, model, onChoose: (point) => {
       const way = point.side === "source" ? "forward" : "backward";
-      location.hash = link("translate", { w: point.word, d: way === "backward" && way });
+      location.hash = here(point.word, way);
     } });
-    result.replaceChildren(head, el("div", { class: "columns" },
-      el("section", { class: "card answers", "aria-label": "Translations" }, el("h3", {}, "Translations"), list, note),
-      map.card), neighbours(near));
+    result.replaceChildren(head, el("div", { class: "columns" }, answers, map.card), neighbours(near));
     map.start();
-    say(`${found.word}: ${found.candidates.slice(0, 3).map((one) => one.word).join(", ")}`);
+  }
+
+  function givenSwitch(text) {
+    const box = el("input", { type: "checkbox", change: () => { location.hash = here(text, direction, box.checked); } });
+    box.checked = given;
+    return el("label", { class: "check" }, box, " given translations");
   }
 
   function pairOf(one, other) {
@@ -132,15 +146,16 @@ export function showTranslate(place, model, { link }) {
     const marks = markButtons(model, pairOf(text, candidate.word), candidate.mark,
       () => window.dispatchEvent(new Event("lnmap-marked")));
     candidate.marks = marks;
-    const href = link("translate", { w: candidate.word, d: back === "backward" && back });
+    const href = here(candidate.word, back);
     return el("li", { class: "candidate" },
       el("div", { class: "line" },
         word(candidate.word, model[answering(direction)].language, "a", { href, class: "word" }), marks.group),
-      el("div", { class: "line facts" }, meter(candidate.confidence),
+      el("div", { class: "line facts" }, meter(candidate.confidence, candidate.given),
         el("span", { class: candidate.returns ? "back yes" : "back", title: "translated back" },
           signed("↩\u2009", "translated back: "), word(candidate.back, model[asked(direction)].language),
           signed(candidate.returns ? " ✓" : "", candidate.returns ? " returns" : " does not return")),
         el("span", { class: "scores" },
+          candidate.given && candidate.rank ? el("span", { title: "its place in the model's own order" }, `model’s no. ${number(candidate.rank)}`) : null,
           el("span", { title: "cosine, corrected for words that are close to everything" }, `CSLS ${decimals(candidate.csls)}`),
           el("span", {}, `cos ${decimals(candidate.cosine)}`))));
   }
