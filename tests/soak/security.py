@@ -105,7 +105,7 @@ def dictionary(lab: Lab, budget: Budget) -> Figures:
     folder, out = lab.folder / "formulas", lab.fresh()
     lnmap.align((words, vectors), (words, vectors), "identical", method="procrustes", device="cpu", out=folder)
     with figures.attempt():
-        ended = lab.launcher.run(["induce", folder, "--out", out])
+        ended = lab.launcher.run(["induce", folder, "--out", out, "--all-tokens"])
         if ended.code:
             raise AssertionError(ended.err)
         if {source for source, _ in read_lexicon(out)} != set(words):
