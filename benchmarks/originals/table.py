@@ -23,7 +23,11 @@ EQUAL = 0.1
 NOTHING = 1.0  # a system without a seed that has not found the way scores less
 WHY = {  # reasons of differences, by system, pair and seed rule; "*" for any
     ("artetxe2017", "en-fr", "5k-unique"): "rounding, which self-learning amplifies; they agree in float64, see below",
-    ("vecmap-semi-short", "*", "*"): "three short runs against three (exact rank test: p = 0.1); with the whole budget they agree",
+    (
+        "vecmap-semi-short",
+        "*",
+        "*",
+    ): "three short runs each (exact rank test: p = 0.1); with the whole budget they agree",
     ("geomm", "*", "*"): "its 150 iterations stop before the minimum, which ours computes exactly",
 }
 
