@@ -1,6 +1,8 @@
 """Copy finished results of `lnmap reproduce` without their words, small enough for the repository.
 
-python scripts/keep_results.py reproduce-paper benchmarks/results/paper
+python scripts/keep_results.py FOLDER benchmarks/results/TABLE [TABLE]
+
+FOLDER is one that `lnmap reproduce` wrote; name the table if it holds several.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ from lnmap.experiments.results import DONE
 LEFT_OUT = ("words", "format", "version", "key", "sha256")  # written anew, but for the words
 
 
-def keep(source: Path, target: Path) -> int:
+def keep(source: Path, target: Path, table: str | None = None) -> int:
     """Return how many results were copied; what is in the target already stays."""
     there, here = Results(source), Results(target)
-    trials = [entry for entries in there.plan().values() for entry in entries]
+    trials = [entry for name, entries in there.plan().items() if table in (None, name) for entry in entries]
     kept = []
     for trial, key in trials:
         result = there.read(trial, key)
@@ -26,13 +28,13 @@ def keep(source: Path, target: Path) -> int:
             found = {name: value for name, value in result.items() if name not in LEFT_OUT}
             if "words" in result:  # what the report says about groups of them stays
                 found["scores"] = {**result["scores"], "groups": groups_of(result)}
-            here.write(trial, key, found)
+            here.write(trial, key, {**found, "trial": trial.to_dict()})  # tables may share a result
             kept.append((trial, key))
     here.remember(kept)
     return len(kept)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    print(keep(Path(sys.argv[1]), Path(sys.argv[2])))
+    print(keep(Path(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:]))

@@ -1,7 +1,10 @@
-"""Write the tables of docs/lnmap.md and docs/nonlinear.md from the stored results: python scripts/lnmap_page.py.
+"""Write tables and facts of docs/lnmap.md, nonlinear.md and settings.md from the stored results, and the figures.
 
-A table stands between `<!-- results: FOLDER TAKE -->` and `<!-- end -->` and has one row per system; FOLDER is one of
-benchmarks/results. The figure needs the extra `report`.
+python scripts/lnmap_page.py
+
+A table stands between `<!-- results: FOLDER TAKE [METHOD] -->` and `<!-- end -->` and has one row per system; FOLDER is
+one of benchmarks/results. A sentence stands between `<!-- NAME -->` and `<!-- end -->`; NAME is one of `FACTS`. The
+figures need the extra `report`.
 """
 
 from __future__ import annotations
@@ -10,18 +13,24 @@ import json
 import re
 import statistics
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from lnmap.experiments.tables import load_table
+from lnmap.experiments.trial import DEVELOPMENT
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "docs" / name for name in ("lnmap.md", "nonlinear.md")]
-FIGURE = ROOT / "docs/images/lnmap-convergence.svg"
+PAGES = [ROOT / "docs" / name for name in ("lnmap.md", "nonlinear.md", "settings.md")]
 STORED = ROOT / "benchmarks/results"
-BLOCK = re.compile(r"<!-- results: (?P<folder>[\w-]+) (?P<take>[\w-]+) -->\n.*?<!-- end -->", re.S)
+BLOCK = re.compile(
+    r"(?P<head><!-- results: (?P<folder>[\w-]+) (?P<take>[\w-]+)( (?P<method>\w+))? -->\n).*?<!-- end -->", re.S
+)
+GROUPS = {"fr, fi": ("en-fr", "fr-en", "en-fi", "fi-en"), "el, he": ("en-el", "el-en", "en-he", "he-en")}
+NOTHING = "learnt nothing"  # the note on an autoencoder that is no better than zeros
 
 
+@cache
 def results(folder: str) -> list[dict[str, Any]]:
     """Return the finished results of a folder, the same order every time."""
     found = [
@@ -30,40 +39,58 @@ def results(folder: str) -> list[dict[str, Any]]:
     return [result for result in found if "scores" in result]
 
 
-def table(folder: str, take: str) -> str:
-    """Return the mean P@1 and its standard deviation over seeds, by system and direction."""
+def scores(folder: str, take: str) -> dict[tuple[str, str], list[float]]:
+    """Return the P@1 of all seeds by system and direction."""
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for result in results(folder):
         trial = result["trial"]
         if trial["take"] == take:
             cells[trial["system"], trial["direction"]].append(result["scores"]["p@1"])
-    plan = load_table(folder)
+    return cells
+
+
+def table(folder: str, take: str, method: str | None = None) -> str:
+    """Return the mean P@1 and its standard deviation over seeds; development scores also have means of directions."""
+    cells, plan = scores(folder, take), load_table(folder)
     directions = [d for d in dict.fromkeys(c.direction for c in plan.cells) if any(key[1] == d for key in cells)]
-    labels = {cell.system: cell.label for cell in plan.cells if any(key[0] == cell.system for key in cells)}
-    lines = [f"| | {' | '.join(directions)} |", "|---|" + "---:|" * len(directions)]
-    lines += [
-        f"| {label} | {' | '.join(shown(cells[system, direction]) for direction in directions)} |"
-        for system, label in labels.items()
-    ]
+    wanted = [cell for cell in plan.cells if method in (None, cell.method) and any(k[0] == cell.system for k in cells)]
+    groups = {name: group for name, group in GROUPS.items() if {*group} <= {*directions}}
+    groups = groups if plan.cells[0].score == DEVELOPMENT else {}
+    heads = [*directions, *(f"mean of {name}" for name in groups)]
+    lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    for system, label in dict.fromkeys((cell.system, cell.label) for cell in wanted):
+        row = [shown(cells[system, direction]) for direction in directions]
+        row += [mean_of([cells[system, direction] for direction in group]) for group in groups.values()]
+        lines.append(f"| {label} | {' | '.join(row)} |")
     return "\n".join(lines)
 
 
-def shown(scores: list[float]) -> str:
+def shown(found: list[float]) -> str:
     """Return a cell: the mean, its spread where there are several seeds, how many if they are not three."""
-    if not scores:
+    if not found:
         return "not run"
-    if len(scores) == 1:
-        return f"{scores[0]:.1f}"
-    seeds = "" if len(scores) == 3 else f" ({len(scores)} seeds)"
-    return f"{statistics.mean(scores):.1f} ± {statistics.stdev(scores):.1f}{seeds}"
+    if len(found) == 1:
+        return f"{found[0]:.1f}"
+    seeds = "" if len(found) == 3 else f" ({len(found)} seeds)"
+    return f"{statistics.mean(found):.1f} ± {statistics.stdev(found):.1f}{seeds}"
+
+
+def mean_of(cells: list[list[float]]) -> str:
+    """Return the mean of the means of some cells, if all were run."""
+    return f"{statistics.mean(map(statistics.mean, cells)):.1f}" if all(cells) else ""
+
+
+def iterations(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of the log that speak of an iteration."""
+    return [row for row in result["log"] if "iteration" in row]
 
 
 def convergence() -> str:
-    """Return how often `paper` met the text's test, and how much the similarity still changed at the end."""
+    """Say how often `paper` met the text's test, and how much the similarity still changed at the end."""
     changes, met, runs = defaultdict(list), 0, 0
     for result in results("paper"):
         if result["trial"]["profile"] == "paper":
-            similarity = [row["similarity"] for row in result["log"] if "iteration" in row]
+            similarity = [row["similarity"] for row in iterations(result)]
             met, runs = met + (len(similarity) < result["options"]["iterations"]), runs + 1
             changes[result["options"]["autoencoder"]].append(abs(similarity[-1] - similarity[-2]))
     linear, other = (f"{statistics.median(changes[kind]):.0e}" for kind in ("linear", "nonlinear"))
@@ -73,42 +100,62 @@ def convergence() -> str:
     )
 
 
+def moved() -> str:
+    """Say how far the networks of `release` move in an iteration."""
+    rows = [
+        row
+        for result in results("lnmap")
+        if result["trial"]["system"] in ("release-linear", "release-nonlinear")
+        for row in iterations(result)
+    ]
+    mapper, encoder = ([row[f"moved_{name}"] for row in rows] for name in ("mapper_m", "encoder_x"))
+    return (
+        f"M moves by {min(mapper):.0e} to {max(mapper):.0e} of its size per iteration; the encoder, driven by Adam, "
+        f"moves by {100 * min(encoder):.0f} % to {100 * max(encoder):.0f} %."
+    )
+
+
+def autoencoders() -> str:
+    """Say how well the autoencoders of `paper` reconstruct English, trained in several ways."""
+    error = {
+        result["trial"]["system"]: result["log"][0]["source_loss"]
+        for result in results("paper-ablation")
+        if result["trial"]["direction"] == "en-fr" and result["trial"]["seed"] == 0
+    }
+    return (
+        f"25 epochs leave the squared error of the English autoencoder (run en-fr, mean over dimensions) at "
+        f"{error['sgd']:.1e}; predicting zeros has {1 / 300:.1e}. With Adam at the same rate it is "
+        f"{error['nonlinear']:.1e}, with as many steps as 200 000 words take {error['long']:.1e}, with linear "
+        f"autoencoders {error['linear']:.1e}."
+    )
+
+
+def diverged() -> str:
+    """Say how many runs of the trial of non-linear networks lost an autoencoder."""
+    runs = (result for result in results("nonlinear") if result["options"]["autoencoder"] == "nonlinear")
+    found = [result for result in runs if not result["options"]["dropout"]]
+    lost = [result for result in found if any(NOTHING in note for note in result["notes"])]
+    return (
+        f"In {len(lost)} of the {len(found)} runs with a non-linear autoencoder without dropout, its training diverged "
+        "and nothing was found; the table has them in its means, the figure leaves them out."
+    )
+
+
+FACTS = {"convergence": convergence, "moved": moved, "autoencoders": autoencoders, "diverged": diverged}
+
+
 def page(text: str) -> str:
-    """Return the page with its tables written anew."""
-    text = re.sub(
-        r"(<!-- convergence -->\n).*?(\n<!-- end -->)", lambda m: m[1] + convergence() + m[2], text, flags=re.S
-    )
-    return BLOCK.sub(
-        lambda m: f"<!-- results: {m['folder']} {m['take']} -->\n{table(m['folder'], m['take'])}\n<!-- end -->", text
-    )
-
-
-def draw() -> None:
-    """Draw the mean similarity of new pairs after each iteration of the profile `paper`, 1 000 pairs."""
-    from matplotlib import pyplot
-
-    pyplot.rcParams["svg.hashsalt"] = "lnmap"
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.4), sharex=True, layout="constrained")
-    for panel, system in zip(axes, ("paper-linear", "paper-nonlinear"), strict=True):
-        curves: dict[str, list[list[float]]] = defaultdict(list)
-        for result in results("paper"):
-            trial = result["trial"]
-            if trial["system"] == system and trial["take"] == "1k-unique":
-                curves[trial["direction"]].append([row["similarity"] for row in result["log"] if "iteration" in row])
-        for number, (direction, runs) in enumerate(sorted(curves.items())):
-            for run in runs:
-                label = direction if run is runs[0] else None
-                panel.plot(range(1, len(run) + 1), run, color=f"C{number}", linewidth=1, label=label)
-        panel.set_title(system.replace("paper-", "").replace("nonlinear", "non-linear") + " autoencoder", fontsize=10)
-        panel.set_xlabel("iteration")
-        panel.grid(alpha=0.3)
-    axes[0].set_ylabel("mean CSLS of the new pairs")
-    axes[1].legend(fontsize=8, ncols=2)
-    figure.savefig(FIGURE, metadata={"Date": None})
+    """Return the page with its tables and facts written anew."""
+    for name, fact in FACTS.items():
+        place = re.compile(rf"(<!-- {name} -->\n).*?<!-- end -->", re.S)
+        text = place.sub(lambda m, fact=fact: f"{m[1]}{fact()}\n<!-- end -->", text)
+    return BLOCK.sub(lambda m: f"{m['head']}{table(m['folder'], m['take'], m['method'])}\n<!-- end -->", text)
 
 
 if __name__ == "__main__":
+    import lnmap_figures
+
     for path in PAGES:
         path.write_text(page(path.read_text(encoding="utf-8")), encoding="utf-8")
         print(path)
-    draw()
+    lnmap_figures.draw()

@@ -66,6 +66,12 @@ def stored() -> dict[str, Counter[tuple[str, str | None]]]:
             result = results.read(trial, key) if trial.method != MEASURE else None
             if result and result["status"] == DONE and not other_settings(result):
                 found.setdefault(identity(trial), Counter())[folder.name, trial.dataset] += 1
+    for path in (STORED / "originals").glob("*.ours.*.json"):  # beside the authors' programs
+        run = json.loads(path.read_text(encoding="utf-8"))
+        method = make_method(run["method"], run["profile"], run["options"])
+        if run["status"] == DONE and run["revision"] == method.revision(run["profile"]):
+            same = json.dumps([run["method"], asdict(method.options)], sort_keys=True)
+            found.setdefault(same, Counter())["originals", None] += 1
     return found
 
 

@@ -42,6 +42,13 @@ def modernise(device: str) -> None:
     json.JSONEncoder.default = lambda self, value: float(value)  # numpy 2 keeps float32, which json refuses
     if not hasattr(torch.nn.utils, "clip_grad_norm"):
         torch.nn.utils.clip_grad_norm = torch.nn.utils.clip_grad_norm_
+    plain = torch.Tensor.__getitem__
+
+    def item(self, index):
+        elsewhere = isinstance(index, torch.Tensor) and index.device != self.device
+        return plain(self, index.to(self.device) if elsewhere else index)
+
+    torch.Tensor.__getitem__ = item  # a tensor on the CPU with indices on a GPU
     if device == "cpu":  # calls of .cuda() without asking
         torch.Tensor.cuda = torch.nn.Module.cuda = lambda self, *_, **__: self
     try:

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 CLOSED = ("vecmap-sup", "artetxe2018aaai", "artetxe2017", "rcsls-10", "rcsls-25", "geomm", "muse")
-SECONDS = {  # guesses for one GPU that runs eight jobs at once: the original, ours
-    "lnmap": (450, 180),
-    "lnmap-linear": (400, 150),
-    "aae": (480, 300),
-    "muse-unsup": (330, 150),
-    "bliss": (420, 200),
-    "c1": (420, 60),
-    "vecmap-semi": (200, 120),
-    "artetxe2018acl": (200, 120),
+SECONDS = {  # on one H200 that runs fourteen jobs at once: the original, ours; lnmap's original is a guess
+    "lnmap": (600, 100),
+    "lnmap-linear": (310, 45),
+    "aae": (700, 200),
+    "muse-unsup": (590, 280),
+    "bliss": (390, 250),
+    "c1": (720, 26),
+    "vecmap-semi": (200, 75),
+    "artetxe2018acl": (210, 75),
 }
 
 

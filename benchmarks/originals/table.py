@@ -20,9 +20,14 @@ PAGE = ROOT / "docs" / "originals.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"
 HEADS = ("system", "original", "setting", "data", "original P@1", "ours P@1", "verdict")
 EQUAL = 0.1
+NOTHING = 1.0  # a system without a seed that has not found the way scores less
 WHY = {  # reasons of differences, by system, pair and seed rule; "*" for any
     ("artetxe2017", "en-fr", "5k-unique"): "rounding, which self-learning amplifies; they agree in float64, see below",
-    ("vecmap-semi-short", "*", "*"): "cause unknown; three runs against three are few (exact rank test: p = 0.1)",
+    (
+        "vecmap-semi-short",
+        "*",
+        "*",
+    ): "three short runs each (exact rank test: p = 0.1); with the whole budget they agree",
     ("geomm", "*", "*"): "its 150 iterations stop before the minimum, which ours computes exactly",
 }
 
@@ -101,6 +106,8 @@ def verdict(random: bool, theirs: Scores, ours: Scores, *key: str) -> str:
     """Compare: closed forms to 0.1, random ones by the larger of the two spreads."""
     why = WHY.get(key) or WHY.get((key[0], "*", "*"), "")
     difference = ours.mean - theirs.mean
+    if random and max(theirs.mean, ours.mean) < NOTHING:
+        return "both fail"
     if abs(difference) <= EQUAL:
         return "equal"
     if random and len(theirs.values) == len(ours.values) == 1:

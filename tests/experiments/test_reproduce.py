@@ -368,8 +368,8 @@ title: one direction after the other
 directions: [fr-en]
 takes: [200-unique]
 systems:
-  alone: {method: lnmap, profile: release, options: SHORT}
   second: {method: lnmap, profile: release, second: true, options: SHORT}
+  alone: {method: lnmap, profile: release, options: SHORT}
 """
 SHORT = "{code: 60, hidden: 64, mapper_hidden: 64, ae_epochs: 1, ae_draws: 300, epochs: 2, iterations: 1}"
 

@@ -49,9 +49,9 @@ class Trial:
     second: bool = False
 
     @property
-    def data(self) -> tuple[str, str]:
+    def data(self) -> tuple[str, str, bool]:
         """Return what decides, within a plan, which files a trial is given."""
-        return self.direction, self.score
+        return self.direction, self.score, self.second
 
     @property
     def name(self) -> str:
