@@ -1,0 +1,51 @@
+"""Folding: words of every script in plain Latin letters, so that their spellings can be compared.
+
+Romanisation is done by the package `anyascii`. Where it is not installed only accents are dropped, and words of
+different scripts have nothing in common.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+try:
+    from anyascii import anyascii
+except ModuleNotFoundError:  # a machine that has the core's packages only
+    anyascii = None  # type: ignore[assignment]
+
+
+def fold(word: str) -> str:
+    """Return the form that words are compared in: lower-case Latin letters without accents, where that can be told."""
+    return unicodedata.normalize("NFKC", word).lower().translate(_FOLDED) or word
+
+
+def can_romanise() -> bool:
+    """Return whether letters of other scripts are turned into Latin ones here."""
+    return anyascii is not None
+
+
+def plain(character: str) -> str:
+    """Return a character without the accents of Latin, Greek and Cyrillic letters."""
+    parts = unicodedata.normalize("NFKD", character)
+    return unicodedata.normalize("NFC", "".join(part for part in parts if not 0x300 <= ord(part) < 0x370))
+
+
+class _Folded(dict[int, str]):
+    """What becomes of each character; filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = _latin(plain(chr(code)))
+        return self[code]
+
+
+def _latin(text: str) -> str:
+    """Return letters, vowel signs and digits in ASCII; signs of glottal stops and the like go, punctuation stays."""
+    if text.isascii() or anyascii is None:
+        return text
+    return "".join(
+        "".join(filter(str.isalnum, anyascii(one))).lower() if unicodedata.category(one)[0] in "LMN" else one
+        for one in text
+    )
+
+
+_FOLDED = _Folded()
