@@ -32,9 +32,10 @@ PARTS = {
     "spelling": "errors direction",
     "normalize": "errors direction embeddings",
     "retrieve": "errors direction progress normalize",
+    "foreign": "errors direction embeddings normalize retrieve",
     "confidence": "errors direction normalize retrieve",
     "induce": "errors direction progress embeddings lexicon normalize retrieve",
-    "methods": "errors direction progress embeddings lexicon spelling normalize retrieve confidence induce",
+    "methods": "errors direction progress embeddings lexicon spelling normalize retrieve foreign confidence induce",
     "evaluate": "errors direction progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors direction progress embeddings lexicon normalize retrieve",
     "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce methods "
