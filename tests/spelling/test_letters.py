@@ -103,3 +103,11 @@ def test_sizes_and_nothing():
         Letters.fit(["a"], [])
     with pytest.raises(InputError, match="pairs are needed"):
         letters.log_odds(["a"], [])
+
+
+def test_chinese_characters_are_read_in_chinese_only():
+    chinese, japanese = Letters.fit(["water"], ["水"]), Letters.fit(["water", "paris"], ["水", "パリ"])
+    assert chinese.log_odds(["obama"], ["奥巴马"])[0] > chinese.log_odds(["water"], ["奥巴马"])[0] + 3
+    assert chinese.log_odds(["beijing"], ["北京"])[0] > 5
+    assert japanese.log_odds(["beijing"], ["背景"])[0] < 0
+    assert japanese.log_odds(["hotel"], ["ホテル"])[0] > 2

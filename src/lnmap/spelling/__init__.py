@@ -5,8 +5,8 @@
 * letters: which letters correspond, learnt from pairs of words
 """
 
-from lnmap.spelling.folding import fold
+from lnmap.spelling.folding import fold, lacks_romanisation
 from lnmap.spelling.letters import Letters
 from lnmap.spelling.ngrams import COLUMNS, Spelling
 
-__all__ = ["COLUMNS", "Letters", "Spelling", "fold"]
+__all__ = ["COLUMNS", "Letters", "Spelling", "fold", "lacks_romanisation"]

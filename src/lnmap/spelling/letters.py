@@ -17,6 +17,7 @@ so that a row of K is a cumulative sum, and nothing is smaller than one.
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ from torch import Tensor
 
 from lnmap.direction import Side
 from lnmap.errors import InputError
-from lnmap.spelling.folding import fold, plain
+from lnmap.spelling.folding import fold, plain, romanise
 
 Matrix = NDArray[np.float64]
 _SHARE = 0.1  # of pairs that are one word in two spellings, before their letters are seen; low: only clear cases teach
@@ -42,6 +43,7 @@ _ROUNDS, _SETTLED = 30, 1e-3  # of learning, at most, and until what a pair gain
 _PAIRS = 5000  # that are learnt from, the first ones
 _LONGEST = 40  # letters of a word that are looked at
 _BLOCK = 2048
+_KANA = re.compile("[ぁ-ヿ]")
 
 
 @dataclass(frozen=True)
@@ -81,26 +83,34 @@ class Letters:
     :param seen: how often, in all words.
     :param together: how often letters of both sides were written together, shape (n, m).
     :param alone: how often letters of each side were written alone.
+    :param kana: whether a side is Japanese; its Chinese characters have many readings and are not romanised.
     """
 
     def __init__(
-        self, alphabets: dict[Side, str], seen: dict[Side, Matrix], together: Matrix, alone: dict[Side, Matrix]
+        self,
+        alphabets: dict[Side, str],
+        seen: dict[Side, Matrix],
+        together: Matrix,
+        alone: dict[Side, Matrix],
+        kana: dict[Side, bool],
     ) -> None:
-        self.alphabets, self.seen, self.together, self.alone = alphabets, seen, together, alone
+        self.alphabets, self.seen, self.together, self.alone, self.kana = alphabets, seen, together, alone, kana
 
     @classmethod
     def fit(cls, source_words: Sequence[str], target_words: Sequence[str]) -> Letters:
         """Learn from translations, one pair per row; few or none leave what romanisation says."""
         if len(source_words) != len(target_words):
             raise InputError(f"{len(source_words)} source words but {len(target_words)} target words; pairs are needed")
-        words = zip(source_words[:_PAIRS], target_words[:_PAIRS], strict=True)
-        pairs = list(dict.fromkeys((_letters(left), _letters(right)) for left, right in words))
-        forms = dict(zip(Side, ([pair[i] for pair in pairs] for i in (0, 1)), strict=True))
-        counts = {side: Counter("".join(dict.fromkeys(words))) for side, words in forms.items()}
+        words = {Side.SOURCE: source_words[:_PAIRS], Side.TARGET: target_words[:_PAIRS]}
+        kana = {side: any(_KANA.search(word) for word in words[side]) for side in Side}
+        written = {side: [_letters(word, kana[side]) for word in words[side]] for side in Side}
+        pairs = dict.fromkeys(zip(written[Side.SOURCE], written[Side.TARGET], strict=True))
+        forms = {side: [pair[row] for pair in pairs] for row, side in enumerate(Side)}
+        counts = {side: Counter("".join(dict.fromkeys(forms[side]))) for side in Side}
         alphabets = {side: "".join(sorted(count)) for side, count in counts.items()}
         seen = {side: np.array([counts[side][one] for one in alphabets[side]], dtype=float) for side in Side}
         alone = {side: np.zeros(len(alphabets[side])) for side in Side}
-        letters = cls(alphabets, seen, np.zeros((len(alone[Side.SOURCE]), len(alone[Side.TARGET]))), alone)
+        letters = cls(alphabets, seen, np.zeros((len(alone[Side.SOURCE]), len(alone[Side.TARGET]))), alone, kana)
         if pairs:
             letters._learn(*(_Coded.of(forms[side], alphabets[side]) for side in Side))
         return letters
@@ -118,7 +128,7 @@ class Letters:
         rows, coded, alphabets = [], [], []
         for side, words in zip(Side, (left, right), strict=True):
             number = {word: row for row, word in enumerate(dict.fromkeys(words))}
-            forms = [_letters(word) for word in number]
+            forms = [_letters(word, self.kana[side]) for word in number]
             alphabets.append(self.alphabets[side] + "".join(sorted({*"".join(forms)} - {*self.alphabets[side]})))
             rows.append(np.array([number[word] for word in words]))
             coded.append(_Coded.of(forms, alphabets[-1]))
@@ -130,14 +140,16 @@ class Letters:
         tensors = {"together": torch.from_numpy(self.together)}
         for side in Side:
             tensors |= {f"{name}.{side}": torch.from_numpy(getattr(self, name)[side]) for name in ("seen", "alone")}
-        return {"alphabets": {str(side): self.alphabets[side] for side in Side}}, tensors
+        alphabets = {str(side): self.alphabets[side] for side in Side}
+        return {"alphabets": alphabets, "kana": {str(side): self.kana[side] for side in Side}}, tensors
 
     @classmethod
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> Letters:
         """Rebuild from `state()`."""
         alphabets = {side: str(values["alphabets"][str(side)]) for side in Side}
         seen, alone = ({side: tensors[f"{name}.{side}"].cpu().numpy() for side in Side} for name in ("seen", "alone"))
-        return cls(alphabets, seen, tensors["together"].cpu().numpy(), alone)
+        kana = {side: bool(values["kana"][str(side)]) for side in Side}
+        return cls(alphabets, seen, tensors["together"].cpu().numpy(), alone, kana)
 
     def _learn(self, left: _Coded, right: _Coded) -> None:
         """Repeat: how likely each pair is one word in two spellings, then what such pairs say about letters."""
@@ -179,11 +191,12 @@ class Letters:
         return _Weights(np.log(d), np.log(i), shares[2] * likely / (d[:, None] * i), _any_words(*shares))
 
 
-def _letters(word: str) -> str:
+def _letters(word: str, japanese: bool) -> str:
     """Return the letters that are compared: without accents; characters that stand for syllables are romanised."""
     whole = "".join(plain(one) for one in unicodedata.normalize("NFKC", word).lower())
-    wide = "".join(fold(one) if unicodedata.east_asian_width(one) == "W" else one for one in whole)
-    return (wide or word)[:_LONGEST]
+    latin = fold if japanese else romanise
+    letters = "".join(latin(one) if unicodedata.east_asian_width(one) == "W" else one for one in whole)
+    return (letters or word)[:_LONGEST]
 
 
 def _likeness(left: str, right: str) -> Matrix:
