@@ -81,9 +81,7 @@ class Auto(Method):
             return None
         spelling = Spelling.of(*run.words)
         if any(lacks_romanisation(words) for words in run.words):
-            run.progress.note(
-                "words are compared in their own scripts: the package anyascii, which romanises, is missing"
-            )
+            run.progress.note("words stay in their scripts: the package anyascii, which romanises, is missing")
         if len(spelt_alike(*run.words)) >= ALIKE or (len(pairs) and spelling.tells(*run.words, pairs)):
             return spelling
         run.progress.note("the two languages have nothing in common in their spelling: it is left out")
