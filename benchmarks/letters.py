@@ -4,8 +4,8 @@
     python benchmarks/letters.py --open FOLDER --pairs en-ru ru-en en-ja
 
 DIR and FOLDER are those of auto.py. GeoMM is trained on 1 000 unique pairs; the candidates of a development word are
-its 20 CSLS neighbours. `AUC`: how often a right candidate has a higher value than a wrong one (of any word). `first`: how
-often a right candidate has the highest value, of words that have one among the 20. `P@1`: per cent of all words, if
+its 20 CSLS neighbours. `AUC`: how often a right candidate has a higher value than a wrong one, of any word. `first`:
+how often a right candidate has the highest value, of words that have one among the 20. `P@1`: per cent of all words, if
 CSLS, the difference in length and the value itself are weighed together; weights are learnt on the other half of the
 words. The rows `N pairs` learn letters from the first N pairs of the seed; `folded` compares romanised letters.
 """
