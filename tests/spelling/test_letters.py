@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+import torch
 
 from lnmap.direction import Side
 from lnmap.errors import InputError
@@ -94,6 +95,23 @@ def test_state_gives_the_same_again():
     again = Letters.from_state(json.loads(json.dumps(values)), tensors)
     assert np.array_equal(letters.log_odds(left, right), again.log_odds(left, right))
     assert np.array_equal(letters.log_odds(left, right), Letters.fit(left, right).log_odds(left, right))
+
+
+def test_one_language_twice():
+    """Nothing is ever written alone there; numbers must stay finite, also for very long words."""
+    left = words(3000, 1)
+    letters = Letters.fit(left, left)
+    found = letters.log_odds(["abcdefg", "abcdefg", "z" * 99, "qz" * 20], ["abcdefg", "hijklmn", "z" * 99, "qz" * 20])
+    assert np.isfinite(found).all()
+    assert found[0] > 10 > 0 > found[1]
+    assert found[2] > 10 < found[3]
+
+
+def test_learning_needs_no_gradients_around_it():
+    pairs = planted(100, 1.0)
+    with torch.no_grad():
+        quiet = Letters.fit(*pairs)
+    assert np.array_equal(quiet.together, Letters.fit(*pairs).together)
 
 
 def test_sizes_and_nothing():

@@ -37,13 +37,14 @@ Matrix = NDArray[np.float64]
 _SHARE = 0.1  # of pairs that are one word in two spellings, before their letters are seen; low: only clear cases teach
 _PRIOR = 100.0  # operations that what romanisation says is worth
 _ALONE, _ANY = 0.15, 0.15  # share of letters written alone, and with any other letter, where nothing is known
+_FEW = 0.02  # share of letters written alone, at least
 _UNSEEN = 20.0  # how much more likely a letter is beside itself than elsewhere, where it was never seen
 _PARTLY = 0.3  # likeness of letters of which one romanisation holds the other
 _ROUNDS, _SETTLED = 30, 1e-3  # of learning, at most, and until what a pair gains is less
 _PAIRS = 5000  # that are learnt from, the first ones
-_LONGEST = 40  # letters of a word that are looked at
+_LONGEST = 32  # letters of a word that are looked at; with `_FEW` this keeps K finite
 _BLOCK = 2048
-_KANA = re.compile("[ぁ-ヿ]")
+_KANA = re.compile("[ぁ-ゖァ-ヺ]")
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ class Letters:
             weights = self._weights(self.alphabets[Side.SOURCE], self.alphabets[Side.TARGET])
             together = np.zeros_like(self.together)
             odds = _odds(weights, left, right, rows, rows, together)
-            share = 1 / (1 + np.exp(-odds))
+            share = np.exp(-np.logaddexp(0, -odds))
             self.together = together
             for side, coded, axis in ((Side.SOURCE, left, 1), (Side.TARGET, right, 0)):
                 there = coded.letters >= 0
@@ -176,7 +177,8 @@ class Letters:
         usual = [(seen + 0.5) / (seen + 0.5).sum() for seen in self.seen.values()]
         forth, back = _written(alike[:n, :m], usual[1]), _written(alike[:n, :m].T, usual[0]).T
         together = self.together + _PRIOR * (usual[0][:, None] * forth + usual[1] * back) / 2
-        alone = [self.alone[side] + _PRIOR * _ALONE * one for side, one in zip(Side, usual, strict=True)]
+        least = max(_PRIOR * _ALONE, _FEW * together.sum())
+        alone = [self.alone[side] + least * one for side, one in zip(Side, usual, strict=True)]
         masses = [one.sum() for one in (*alone, together)] if n and m else [_ALONE, _ALONE, 1 - _ALONE]
         total = sum(masses)
         shares = [mass / total for mass in masses]
@@ -248,14 +250,15 @@ def _odds(
         a = torch.from_numpy(left.letters[rows[block], : n[block].max()].T.clip(0) * len(weights.right))  # (N, B)
         b = torch.from_numpy(right.letters[others[block], : m[block].max()].T.clip(0))  # (M, B)
         cells = a[:, None] + b
-        k = ratios[cells].requires_grad_(together is not None)  # (N, M, B)
-        last = _ways(k, torch.from_numpy(n[block]), torch.from_numpy(m[block])).log()
-        found[block] += last.detach().numpy()
-        if together is not None:
-            share = torch.from_numpy(1 / (1 + np.exp(-found[block])))
-            (slope,) = torch.autograd.grad(last @ share, k)
-            counted = (slope * k.detach()).reshape(-1).numpy()
-            together += np.bincount(cells.reshape(-1).numpy(), counted, together.size).reshape(together.shape)
+        k = ratios[cells]  # (N, M, B)
+        with torch.set_grad_enabled(together is not None):
+            last = _ways(k.requires_grad_(together is not None), *map(torch.from_numpy, (n[block], m[block]))).log()
+            found[block] += last.detach().numpy()
+            if together is not None:
+                share = torch.from_numpy(np.exp(-np.logaddexp(0, -found[block])))
+                (slope,) = torch.autograd.grad(last @ share, k)
+                counted = (slope * k.detach()).reshape(-1).numpy()
+                together += np.bincount(cells.reshape(-1).numpy(), counted, together.size).reshape(together.shape)
     return found
 
 
