@@ -35,7 +35,7 @@ from lnmap.spelling.folding import fold, plain, romanise
 
 Matrix = NDArray[np.float64]
 _SHARE = 0.1  # of pairs that are one word in two spellings, before their letters are seen; low: only clear cases teach
-_PRIOR = 100.0  # operations that what romanisation says is worth
+_PRIOR = 300.0  # operations that what romanisation says is worth
 _ALONE, _ANY = 0.15, 0.15  # share of letters written alone, and with any other letter, where nothing is known
 _FEW = 0.02  # share of letters written alone, at least
 _UNSEEN = 20.0  # how much more likely a letter is beside itself than elsewhere, where it was never seen
