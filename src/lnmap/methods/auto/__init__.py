@@ -21,7 +21,7 @@ from lnmap.methods.lnmap import LNMap
 from lnmap.methods.lnmap.options import LNMapOptions
 from lnmap.methods.options import Options, option
 from lnmap.normalize import RENORM
-from lnmap.spelling import COLUMNS, Spelling
+from lnmap.spelling import COLUMNS, Spelling, lacks_romanisation
 
 _LEAST = 5  # seed pairs
 _SOME = 20  # held-out words none of which is found by bad luck alone
@@ -80,6 +80,8 @@ class Auto(Method):
         if not self.options.spelling or run.words is None:
             return None
         spelling = Spelling.of(*run.words)
+        if any(lacks_romanisation(words) for words in run.words):
+            run.progress.note("words stay in their scripts: the package anyascii, which romanises, is missing")
         if len(spelt_alike(*run.words)) >= ALIKE or (len(pairs) and spelling.tells(*run.words, pairs)):
             return spelling
         run.progress.note("the two languages have nothing in common in their spelling: it is left out")

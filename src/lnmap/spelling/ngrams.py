@@ -1,14 +1,13 @@
-"""Spelling: what two words share as strings, as vectors whose cosines can be added to those of their meanings.
+"""What two words share as strings, as vectors whose cosines can be added to those of their meanings.
 
-A word becomes the character n-grams of its folded form (no accents; Greek, Cyrillic and kana in Latin letters), each
-weighted by how rare it is in its language and hashed into a few hundred columns. Names, loans and cognates are then
-close to each other, whatever their vectors say; between unrelated words the cosine is near zero.
+A word becomes the character n-grams of its folded form (Latin letters without accents), each weighted by how rare it is
+in its language and hashed into a few hundred columns. Names, loans and cognates are then close to each other, whatever
+their vectors say; between unrelated words the cosine is near zero.
 """
 
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from lnmap.direction import Side
+from lnmap.spelling.folding import fold
 
 COLUMNS = 512
 _LENGTHS = (2, 3, 4, 5)
@@ -25,13 +25,6 @@ _BUCKETS = 1 << 18  # n-grams are counted by hash
 _BLOCK = 8192
 _LEAST_GAIN = 0.005  # mean cosine by which translations must be nearer than other words
 _FIRST, _LAST = "\x02", "\x03"  # mark where a word begins and ends
-
-_CYRILLIC = (
-    "а a,б b,в v,г g,д d,е e,ж zh,з z,и i,й i,к k,л l,м m,н n,о o,п p,р r,с s,т t,у u,ф f,х h,ц ts,ч ch,ш sh,щ shch,"
-    "ъ ,ы y,ь ,э e,ю yu,я ya,і i,є e,ґ g,ђ dj,ј j,љ lj,њ nj,ћ c,џ dz"
-)
-_GREEK = "α a,β v,γ g,δ d,ε e,ζ z,η i,θ th,ι i,κ k,λ l,μ m,ν n,ξ x,ο o,π p,ρ r,σ s,ς s,τ t,υ y,φ f,χ ch,ψ ps,ω o"
-_LETTERS = {entry[0]: entry[2:] for entry in (_CYRILLIC + "," + _GREEK).split(",")}
 
 
 class Spelling:
@@ -75,36 +68,6 @@ class Spelling:
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> Spelling:
         """Rebuild from `state()`."""
         return cls(float(values["weight"]), {side: tensors[f"rarity.{side}"].cpu() for side in Side})
-
-
-def fold(word: str) -> str:
-    """Return the form that words are compared in."""
-    return unicodedata.normalize("NFKC", word).lower().translate(_FOLDED)
-
-
-class _Folded(dict[int, str]):
-    """What becomes of each character; filled as characters are met."""
-
-    def __missing__(self, code: int) -> str:
-        self[code] = _kana(chr(code)) if 0x3041 <= code <= 0x30FF else _plain(chr(code))
-        return self[code]
-
-
-def _kana(character: str) -> str:
-    """Kana by the sound in their Unicode names; marks of length and doubling go."""
-    if character in "\u3063\u30c3\u3099\u309a\u30fc":
-        return ""
-    name = unicodedata.name(character, "")
-    return name.rsplit(" ", 1)[-1].lower() if "LETTER" in name else character
-
-
-def _plain(character: str) -> str:
-    """Letters without their accents, in Latin where it is known how."""
-    letters = unicodedata.normalize("NFKD", character)
-    return "".join(_LETTERS.get(letter, letter) for letter in letters if not 0x300 <= ord(letter) < 0x370)
-
-
-_FOLDED = _Folded()
 
 
 def _hashes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

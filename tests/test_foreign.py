@@ -1,0 +1,64 @@
+"""Words of the other language inside a vocabulary: planted ones are found, names and shared words are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from lnmap.foreign import foreignness
+
+OTHER = ["the", "about", "from", "with", "four", "paris", "table", "1990", *(f"english{i}" for i in range(2000))]
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> tuple[list[str], torch.Tensor]:
+    """Own words first, then a handful of foreign ones that stand together; each in one of two clusters."""
+    generator = torch.Generator().manual_seed(0)
+    shared = ["english1", "english2", "english3", "english4", "english5", "english6", "english7", "english8"]
+    words = ["le", "table", "Paris", "1990", *(f"mot{i}" for i in range(1000)), "four"]
+    words += ["the", "about", "from", "with", *shared]
+    centre = torch.randn(2, 20, generator=generator)
+    foreign = [word in {"the", "about", "from", "with", *shared} for word in words]
+    noise = torch.randn(len(words), 20, generator=generator)
+    return words, centre[torch.tensor(foreign).long()] * 2 + noise
+
+
+def test_planted_words_are_found(vocabulary):
+    words, vectors = vocabulary
+    found = dict(zip(words, foreignness(words, vectors, OTHER).tolist(), strict=True))
+    assert all(found[word] > 0.9 for word in ("the", "about", "from", "with", "english1"))
+    assert all(found[word] < 0.2 for word in ("table", "Paris", "le", "mot7"))
+    assert found["four"] < 0.3  # its neighbours are of its own language
+    assert found["1990"] == found["mot7"] == 0
+
+
+def test_what_is_equally_frequent_is_not_foreign(vocabulary):
+    words, vectors = vocabulary
+    assert float(foreignness(words, vectors, words).max()) < 0.01
+
+
+def test_letter_case_does_not_count(vocabulary):
+    words, vectors = vocabulary
+    upper = [word.upper() for word in words]
+    assert torch.equal(foreignness(upper, vectors, OTHER), foreignness(words, vectors, OTHER))
+
+
+def test_another_script_speaks_for_it(vocabulary):
+    words, vectors = vocabulary
+    greek = [word.replace("mot", "λέξη") if word.startswith("mot") else word for word in words]
+    before, after = (foreignness(one, vectors, OTHER) for one in (words, greek))
+    assert (after >= before).all()
+    assert after[words.index("table")] > before[words.index("table")]
+
+
+@pytest.mark.parametrize("other", [[], ["nothing", "shared"]])
+def test_nothing_shared(other, vocabulary):
+    words, vectors = vocabulary
+    assert not foreignness(words, vectors, other).any()
+
+
+def test_one_word_and_none():
+    assert foreignness(["the"], torch.ones(1, 3), ["the"]).shape == (1,)
+    assert foreignness([], torch.zeros(0, 3), ["the"]).shape == (0,)
+    assert np.isfinite(foreignness(["a", "the"], torch.zeros(2, 3), ["the"]).numpy()).all()
