@@ -200,8 +200,11 @@ class TestReference:  # reference_lnmap.py
         monkeypatch.setattr(Algorithm1, "merge", lambda self, old, new: induced.append(new) or merge(self, old, new))
         method = make_method("lnmap", None, sizes | {"mapper_hidden": 300, "tolerance": 0.0})
         alignment = method.fit(x, y, seed, Run(one_way=True))
-        torch.testing.assert_close(alignment.map_source(x), codes[0], atol=1e-5, rtol=0)
-        torch.testing.assert_close(alignment.map_target(y), codes[1], atol=1e-5, rtol=0)
+        torch.testing.assert_close(
+            alignment.map_source(x), codes[0], atol=1e-3, rtol=0
+        )  # Adam enlarges rounding errors
+        torch.testing.assert_close(alignment.map_target(y), codes[1], atol=1e-3, rtol=0)
+        induced = induced[-len(dictionaries) :]  # those before are of the rehearsal
         assert [as_set(found) for found in induced] == [as_set(found) for found in dictionaries]
         assert len(induced[-1]) > 100
 
@@ -214,7 +217,7 @@ class TestAlgorithm:
     def fit(self, planted, run=None, **values):
         source, target, pairs = planted.source, planted.target, planted.lexicon
         run = run or Run()
-        method = make_method("lnmap", None, SMALL | values)
+        method = make_method("lnmap", None, SMALL | {"rehearse": False} | values)
         x, y = torch.from_numpy(source.vectors), torch.from_numpy(target.vectors)
         rows = torch.as_tensor(pairs.rows(source, target)[:200])
         return method.fit(x, y, rows, run), run

@@ -98,6 +98,7 @@ LNMAP = {
     "increment": 2000,  # C
     "queries": 15_000,  # K
     "least": -2.0,  # no threshold
+    "rehearse": False,  # nothing is held out
     "noisy_induction": False,  # the release leaves dropout on by an oversight; its first upload did not
 }
 

@@ -31,15 +31,15 @@ class LNMap(Method):
     Options = LNMapOptions
     profiles = PROFILES
     departures = {
-        None: "linear in effect: exact linear autoencoders, a closed-form start near a rotation, a ranking loss, six "
-        "short iterations",
+        None: "linear in effect: exact linear autoencoders, mappers from a closed form that scores pairs (GeoMM's), a "
+        "ranking loss, at most five short iterations, as many as help to find held-out seed words",
         "paper": "Adam for encoders and decoders, because the text's SGD does not train them (coder_optimizer=sgd is "
         "the text); at most ten iterations, where the text has no limit; mappers start as identities, as in the "
         "released code",
         "release": "no dropout while pairs are induced, as in the code's first version (noisy_induction=true is the "
         "last one)",
     }
-    revisions = {"paper": 2}
+    revisions = {None: 2, "default": 2, "paper": 2}
     alignment = LatentAlignment
     costs = {None: Cost(one=84), "paper": Cost(2_139, 86), "paper linear": Cost(983, 21)}  # paper with linear codes
     quick = {"code": 60, "hidden": 64, "mapper_hidden": 64, "epochs": 4, "iterations": 2, "batch": 128}

@@ -14,12 +14,12 @@ from lnmap.direction import Direction
 from lnmap.induce import Induced, induce
 from lnmap.methods.base import Run
 from lnmap.methods.lnmap.bookkeeping import Book, Losses, Training, counted, with_hints, without
-from lnmap.methods.lnmap.closed_form import near_rotation
+from lnmap.methods.lnmap.closed_form import set_closed_form
+from lnmap.methods.lnmap.held_out import rehearse
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Networks, in_blocks
 from lnmap.methods.lnmap.optim import Adam, minimise
 from lnmap.methods.lnmap.options import LNMapOptions
 from lnmap.methods.lnmap.ranking import REFRESH, hard_negatives, ranking_loss
-from lnmap.methods.procrustes import rotation
 
 
 def squared_error(found: Tensor, wanted: Tensor, options: LNMapOptions) -> Tensor:
@@ -71,16 +71,12 @@ class Algorithm1:
     def train_direction(self, way: Training) -> Networks:
         """Steps 2 and 3, from x to y: D_orig is `way.seed`, D is `way.pairs`."""
         self.book.enter(way)
-        while way.iteration < self.options.iterations and not way.converged:
+        if way.last is None:  # how strong a ridge and how many iterations help, as held-out seed words show
+            way.ridge, way.last = rehearse(way, self.options, self.run, self.train_on_dictionary, self.grow)
+        while way.iteration < way.last and not way.converged:
             self.book.begin(way)  # iter = iter + 1
             losses = self.train_on_dictionary(way)  # 3.i
-            found = self.induce(way)  # 3.ii
-            new = found.above(self.options.least).head(way.iteration * self.options.increment)  # iter x C pairs
-            similarity = float(new.csls.mean()) if len(new) else 0.0
-            self.book.record(way, losses, len(found), similarity)
-            settled = abs(similarity - way.similarity) < self.options.tolerance
-            way.converged = settled and way.iteration > self.options.closed_iterations
-            way.similarity, way.pairs = similarity, self.merge(way.seed, new.rows)  # 3.iii
+            self.book.record(way, losses, self.grow(way))  # 3.ii, 3.iii
             self.book.save(way)
         return self.book.finish(way)
 
@@ -90,16 +86,14 @@ class Algorithm1:
         self.book.restart()  # from the autoencoders: only the dictionary carries over
         with torch.no_grad():
             z_x, z_y = nets.encoder_x(x[pairs[:, 0]]), nets.encoder_y(y[pairs[:, 1]])  # (k, c)
-            solve = rotation if options.mapper == "procrustes" else near_rotation  # min ||z_x W - z_y||^2
-            nets.mapper_m.set_matrix(solve(z_x, z_y).T)  # (c, c)
-            nets.mapper_n.set_matrix(solve(z_y, z_x).T)
+            z_y = set_closed_form(nets, z_x, z_y, way.ridge, options)
             if options.mapper == "procrustes" or way.iteration <= options.closed_iterations:
                 return {"mapping": float(squared_error(nets.mapper_m(z_x), z_y, options))}
         coders = Adam((nets.encoder_x, nets.decoder_x, nets.encoder_y), options.encoder_rate)
         mappers = Adam((nets.mapper_m, nets.mapper_n), options.mapper_rate)
         for step in counted(self.run, "ranking", options.steps):
             if step % REFRESH == 0:
-                wrong = hard_negatives(nets.eval(), x, y, pairs, options.pool, self.run.memory)
+                wrong = hard_negatives(nets.eval(), x, y, pairs, way.pool or options.pool, self.run.memory)
             rows = torch.randint(len(pairs), (min(options.batch, len(pairs)),), device=x.device)  # (b,)
             batch = pairs[rows]  # (b, 2)
             losses = mapping_losses(nets.train(), x[batch[:, 0]], nets.encoder_y(y[batch[:, 1]]), options)
@@ -107,11 +101,22 @@ class Algorithm1:
             minimise(losses.total + options.ranking * rank, coders, mappers)
         return losses.log() | {"ranking": float(rank.detach())}
 
+    def grow(self, way: Training) -> int:
+        """Steps 3.ii and 3.iii, converged? Return how many pairs there were to choose from."""
+        found = self.induce(way)  # 3.ii
+        new = found.above(self.options.least).head(way.iteration * self.options.increment)  # iter x C pairs
+        similarity = float(new.csls.mean()) if len(new) else 0.0
+        settled = abs(similarity - way.similarity) < self.options.tolerance
+        way.converged = settled and way.iteration > self.options.closed_iterations
+        way.similarity, way.pairs = similarity, self.merge(way.seed, new.rows)  # 3.iii
+        return len(found)
+
     def induce(self, way: Training) -> Induced:
         """Step 3.ii: pair the words that choose each other by CSLS, among the K most frequent of each language."""
         options, run, nets = self.options, self.run, way.nets.train(self.options.noisy_induction)
-        z_x = in_blocks(nets.translate, way.x[: options.pool])  # M(E_x(x)), (K, c)
-        z_y = in_blocks(nets.encode_target, way.y[: options.pool])  # E_y(y), (K, c)
+        pool = way.pool or options.pool
+        z_x = in_blocks(nets.translate, way.x[:pool])  # M(E_x(x)), (K, c)
+        z_y = in_blocks(nets.encode_target, way.y[:pool])  # E_y(y), (K, c)
         z = with_hints(z_x, z_y, way.direction, run)
         return induce(*z, max_rank=options.queries, rank_by=options.rank_by, memory=run.memory, progress=run.progress)
 

@@ -14,11 +14,12 @@ from torch import Tensor
 
 from lnmap.direction import Direction
 from lnmap.methods.base import Run, section
+from lnmap.methods.lnmap.closed_form import RIDGES
 from lnmap.methods.lnmap.networks import Networks
 from lnmap.methods.lnmap.options import LNMapOptions
 from lnmap.normalize import unit
 
-_STANDING = "iteration", "similarity", "scale", "converged"  # what a checkpoint says of a direction
+_STANDING = "iteration", "similarity", "scale", "converged", "ridge", "last"  # what a checkpoint says of a direction
 
 
 class Losses(NamedTuple):
@@ -41,6 +42,8 @@ class Training:
     :param x: normalised vectors (n, d_x); `y` (m, d_y); `seed` pairs of rows (k, 2).
     :param pairs: the dictionary of the next iteration, (k', 2).
     :param scale: factor on the learning rates, below one after a divergence.
+    :param ridge: of the closed form; `last` iteration. Both are chosen before training begins.
+    :param pool: most frequent words that are searched, if not as many as the options say.
     """
 
     direction: Direction
@@ -53,6 +56,9 @@ class Training:
     similarity: float = math.nan
     scale: float = 1.0
     converged: bool = False
+    ridge: float = RIDGES[0]
+    last: int | None = None
+    pool: int | None = None
 
     def __post_init__(self) -> None:
         self.pairs = self.seed
@@ -86,9 +92,9 @@ class Book:
         """Begin a direction, or continue the one that a killed run was in."""
         if way.direction == self.resumed.get("direction"):
             for name in ("pairs", *_STANDING):
-                setattr(way, name, self.resumed[name])
+                setattr(way, name, self.resumed.get(name, getattr(way, name)))
         elif way.direction in self.finished:
-            way.iteration = self.options.iterations
+            way.last = way.iteration
         elif not self.options.warm_start:
             self.restart()
 
@@ -96,17 +102,17 @@ class Book:
         """Begin an iteration."""
         way.iteration += 1
         reseed(self.run, way.iteration, way.direction is Direction.BACKWARD)
-        self.began, self.before = time.perf_counter(), snapshot(way.nets.state_dict())
+        self.began, self.before, self.pairs = time.perf_counter(), snapshot(way.nets.state_dict()), len(way.pairs)
 
-    def record(self, way: Training, losses: dict[str, float], induced: int, similarity: float) -> None:
+    def record(self, way: Training, losses: dict[str, float], induced: int) -> None:
         """Log an iteration, and how far each network moved in it."""
         moved = {f"moved_{name}": value for name, value in movement(way.nets, self.before).items()}
         self.run.record(
             stage=str(way.direction),
             iteration=way.iteration,
-            pairs=len(way.pairs),
+            pairs=self.pairs,
             induced=induced,
-            similarity=similarity,
+            similarity=way.similarity,
             **losses,
             **moved,
             seconds=time.perf_counter() - self.began,

@@ -44,6 +44,13 @@ class Encoder(nn.Module):
         """Encode."""
         return self.layers(x)
 
+    @torch.no_grad()
+    def stretch(self, matrix: Tensor) -> None:
+        """Multiply the codes by a matrix (c, c) from now on."""
+        last = linear_layers(self)[-1]
+        last.weight.copy_(matrix.T @ last.weight)
+        last.bias.copy_(last.bias @ matrix)
+
 
 class Decoder(nn.Module):
     """D: (n, c) -> (n, d), the reconstructions x^. Eq. 4-6, or one linear layer."""

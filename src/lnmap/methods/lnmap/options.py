@@ -50,16 +50,19 @@ class LNMapOptions(Options):
     batch: int = option(1024, "batch size of mapping", low=1)
     encoder_rate: float = option(1e-3, "learning rate of encoder and decoder while mapping", low=0)
     mapper_rate: float = option(1e-3, "learning rate of the mappers", low=0)
-    closed_iterations: int = option(2, "first iterations that use the closed form as it is, without training", low=0)
+    closed_iterations: int = option(3, "first iterations that use the closed form as it is, without training", low=0)
     steps: int = option(10, "training steps per iteration, if updates=ranking", low=1)
     epochs: int = option(100, "epochs over the dictionary per iteration, if updates are as published", low=1)
     # steps 3.ii and 3.iii
-    iterations: int = option(6, "self-training iterations at most", low=1)
+    iterations: int = option(5, "self-training iterations at most", low=1)
     increment: int = option(2000, "C: how many more induced pairs each iteration may use", low=0)
     queries: int = option(15_000, "K: most frequent words of each side that new pairs are sought among", low=1)
     pool: int = option(15_000, "most frequent words that compete in that search", low=1)
     rank_by: str = option("csls", "score that orders induced pairs", choices=("csls", "cosine"))
     least: float = option(0.1, "CSLS an induced pair must have to be used; -2 for any", low=-2)
+    rehearse: bool = option(
+        True, "train without a fifth of the seed first, and keep the ridge and the iterations that rank it best"
+    )
     tolerance: float = option(1e-6, "stop when the mean similarity changes by less; 0 runs all iterations", low=0)
     noisy_induction: bool = option(False, "keep dropout on while pairs are induced, as the released code does")
     keep_duplicates: bool = option(False, "count a pair twice that is both in the seed and induced")
@@ -95,6 +98,7 @@ RELEASE: dict[str, Any] = {
     "pool": 30_000,
     "rank_by": "cosine",
     "least": -2.0,
+    "rehearse": False,
     "tolerance": 0.0,
     "keep_duplicates": True,
     "warm_start": True,
