@@ -35,11 +35,13 @@ PARTS = {
     "foreign": "errors direction embeddings normalize retrieve",
     "confidence": "errors direction normalize retrieve",
     "induce": "errors direction progress embeddings lexicon normalize retrieve",
-    "methods": "errors direction progress embeddings lexicon spelling normalize retrieve foreign confidence induce",
+    "judge": "errors direction spelling normalize retrieve induce",
+    "methods": "errors direction progress embeddings lexicon spelling normalize retrieve foreign confidence induce "
+    "judge",
     "evaluate": "errors direction progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors direction progress embeddings lexicon normalize retrieve",
-    "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce methods "
-    "evaluate",
+    "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce judge "
+    "methods evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
     "testing": "errors direction embeddings lexicon methods model",
     FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",

@@ -14,10 +14,10 @@ from lnmap.progress import Progress
 from lnmap.retrieve import MEMORY, NEIGHBOURS, top_k
 
 Mode = Literal["mutual", "forward", "backward", "union"]
-RankBy = Literal["csls", "cosine"]
+RankBy = Literal["csls", "cosine", "confidence"]
 _SHORTLIST = 64  # nearest candidates kept for each word, among which its best one by CSLS nearly always is
 MODES: tuple[Mode, ...] = ("mutual", "forward", "backward", "union")
-RANKINGS: tuple[RankBy, ...] = ("csls", "cosine")
+RANKINGS: tuple[RankBy, ...] = ("csls", "cosine", "confidence")  # the last for a model that knows it
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,12 +68,7 @@ def induce(
     :param pool: words that compete and that the neighbourhood means are taken over; None for all.
     :param means: the two neighbourhood means over the pool, if known already.
     """
-    if mode not in MODES:
-        raise OptionError(f"unknown induction mode {mode!r}; choose from {', '.join(MODES)}")
-    if rank_by not in RANKINGS:
-        raise OptionError(f"unknown ranking {rank_by!r}; choose from {', '.join(RANKINGS)}")
-    if count < 1:
-        raise OptionError(f"a word must be allowed at least one translation, not {count}")
+    check_wanted(mode, count, rank_by)
     source, target = unit(source[:pool]), unit(target[:pool])
     shortlist = max(_SHORTLIST, neighbours, count)
     kwargs: dict[str, Any] = {"memory": memory, "progress": progress}
@@ -87,7 +82,7 @@ def induce(
         forward = _best(source[:max_rank], target, r_target / -2, near_source, count, memory)
     if mode != "forward":
         backward = _best(target[:max_rank], source, r_source / -2, near_target, count, memory)
-    rows = _combine(forward, backward, mode, min(max_rank or len(source), len(source)), max_rank or len(target))
+    rows = combine(forward, backward, mode, min(max_rank or len(source), len(source)), max_rank or len(target))
     cosine = (source[rows[:, 0]] * target[rows[:, 1]]).sum(dim=1)
     csls = 2 * cosine - r_source[rows[:, 0]] - r_target[rows[:, 1]]
     order = torch.argsort(csls if rank_by == "csls" else cosine, descending=True, stable=True)
@@ -112,7 +107,17 @@ def _best(
     return best
 
 
-def _combine(forward: Tensor | None, backward: Tensor | None, mode: Mode, n: int, m: int) -> Tensor:
+def check_wanted(mode: str, count: int, rank_by: str) -> None:
+    """Refuse unknown modes and rankings, and words without translations."""
+    if mode not in MODES:
+        raise OptionError(f"unknown induction mode {mode!r}; choose from {', '.join(MODES)}")
+    if rank_by not in RANKINGS:
+        raise OptionError(f"unknown ranking {rank_by!r}; choose from {', '.join(RANKINGS)}")
+    if count < 1:
+        raise OptionError(f"a word must be allowed at least one translation, not {count}")
+
+
+def combine(forward: Tensor | None, backward: Tensor | None, mode: Mode, n: int, m: int) -> Tensor:
     """Return pairs (k, 2) of best targets `forward` (n, c) and best sources `backward` (m, c), of ranks below n, m."""
     sides = []
     if forward is not None:

@@ -12,7 +12,7 @@ so one search serves all of them, and the score matrix is never held as a whole.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -114,11 +114,15 @@ def best_ranks(
 
 @dataclass(frozen=True)
 class Hits:
-    """Candidates of some queries, best first: rows, scores by the criterion, and cosines, all of shape (m, k)."""
+    """Candidates of some queries, best first: rows, scores by the criterion, and cosines, all of shape (m, k).
+
+    :param confidence: the probability that each is right, where a judge has put them in order.
+    """
 
     rows: Tensor
     scores: Tensor
     cosines: Tensor
+    confidence: Tensor | None = None
 
 
 class BestTable:
@@ -160,11 +164,16 @@ class BestTable:
         """Return the best candidates of some rows of queries (q,) and the two best scores (q, 2)."""
         missing = queries[self.rows[queries] == UNKNOWN].unique()
         if len(missing):
-            search: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
-            found = top_k(self.queries[missing], self.candidates, 2, self.bias, **search)
-            self.scores[missing] = found[0][:, [0, -1]]
-            self.rows[missing] = found[1][:, 0]  # last: another thread that sees the row relies on its scores
+            rows, scores = self._search(missing)
+            self.scores[missing] = scores[:, [0, -1]]
+            self.rows[missing] = rows[:, 0]  # last: another thread that sees the row relies on its scores
         return self.rows[queries], self.scores[queries]
+
+    def _search(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the two best candidates of rows of queries, and their scores, each (q, 2)."""
+        search: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
+        scores, found = top_k(self.queries[rows], self.candidates, 2, self.bias, **search)
+        return found, scores
 
     def rivals(self, queries: Tensor, chosen: Tensor) -> Tensor:
         """Return the score of the best candidate besides the one chosen, for rows of queries and candidates (...)."""
@@ -182,6 +191,7 @@ class BilingualSpace:
     :param source: mapped source vectors (n, c); scaled to length one here.
     :param target: mapped target vectors (m, c).
     :param means: the CSLS neighbourhood means (n,) and (m,), if they are known already.
+    :param scaled: the vectors have length one already, and are not copied.
     """
 
     def __init__(
@@ -193,8 +203,9 @@ class BilingualSpace:
         memory: int = MEMORY,
         means: tuple[Tensor, Tensor] | None = None,
         progress: Progress | None = None,
+        scaled: bool = False,
     ) -> None:
-        self.source, self.target = unit(source), unit(target)
+        self.source, self.target = (source, target) if scaled else (unit(source), unit(target))
         self.neighbours, self.memory, self.progress = neighbours, memory, progress or Silent()
         self._source_means: Tensor | None
         self._target_means: Tensor | None
@@ -236,8 +247,18 @@ class BilingualSpace:
             self._swapped = other
         return self._swapped
 
-    def search(self, queries: Tensor, k: int = 1, criterion: Criterion = "csls") -> Hits:
-        """Find the k best targets of source words, given by their rows (q,) or as mapped vectors (q, c)."""
+    @property
+    def unjudged(self) -> BilingualSpace:
+        """The space as it is, where a judge puts its answers in order."""
+        return self
+
+    def search(
+        self, queries: Tensor, k: int = 1, criterion: Criterion = "csls", words: Sequence[str] | None = None
+    ) -> Hits:
+        """Find the k best targets of source words, given by their rows (q,) or as mapped vectors (q, c).
+
+        :param words: the words that mapped vectors belong to, for a judge that looks at spelling.
+        """
         rows_known = queries.ndim == 1
         mean = self._source_means[queries] if rows_known and self._source_means is not None else None
         queries = self.source[queries] if rows_known else unit(queries)

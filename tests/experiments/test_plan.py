@@ -75,7 +75,7 @@ def test_take_leaves_systems_without_a_seed_alone():
     [
         (
             {"table": "table9"},
-            "choose from table1, table2, table3, table4, comparison, .*, open, own, .*, or name a YAML file",
+            "choose from table1, table2, table3, table4, auto, comparison, .*, open, own, .*, or name a YAML file",
         ),
         ({"table": "table1", "pairs": ["en-xx"]}, "it has en-ms, ms-en"),
         ({"table": "table1", "systems": ["magic"]}, "it has artetxe2018acl, muse-unsup"),

@@ -108,9 +108,7 @@ def _facts(model: Model) -> list[tuple[str, str]]:
 
 def _outcomes(model: Model) -> dict[str, int] | None:
     """Return how many judged answers each direction's confidence was learnt from."""
-    if model.confidence is None:
-        return None
-    return {str(direction): one.outcomes for direction, one in model.confidence.items()}
+    return {str(direction): count for direction, count in model.outcomes.items()} or None
 
 
 def _origin(origin: Mapping[str, Any]) -> str:

@@ -25,7 +25,13 @@ def induce(
     words_only: Annotated[
         bool, options.flag("--words-only/--all-tokens", "Leave out numbers, punctuation and markup, or keep them.")
     ] = True,
-    rank_by: Annotated[str, options.value("csls|cosine", "The score that pairs are sorted and cut by.")] = "csls",
+    rank_by: Annotated[
+        str | None,
+        options.value(
+            "csls|cosine|confidence",
+            "The score that pairs are sorted and cut by; by default the confidence where a judge knows it, else CSLS.",
+        ),
+    ] = None,
     reverse: options.Reverse = False,
     device: options.Device = "cpu",
     memory: options.Memory = 512,
@@ -46,7 +52,10 @@ def induce(
     from lnmap.induce import MODES, RANKINGS
     from lnmap.io import write_lexicon
 
-    kept, ranking = options.choose("mode", mode, MODES), options.choose("rank-by", rank_by, RANKINGS)
+    kept, ranking = (
+        options.choose("mode", mode, MODES),
+        None if rank_by is None else options.choose("rank-by", rank_by, RANKINGS),
+    )
     for name, number in (("translations", translations), ("max", most), ("max-rank", max_rank)):
         options.require_positive(name, number)
     model = load_model(folder, device, memory)
@@ -67,7 +76,7 @@ def induce(
         "target",
         "csls",
         "cosine",
-        *(("confidence",) if model.confidence else ()),
+        *(("confidence",) if model.calibrated else ()),
         *(("given",) if given else ()),
     )
     write_lexicon(out, ([getattr(entry, name) for name in columns] for entry in entries), columns)

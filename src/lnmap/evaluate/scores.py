@@ -160,9 +160,9 @@ def evaluate(
     width = max(len(rows) for rows in wanted.values())
     padded = torch.tensor([rows + [-1] * (width - len(rows)) for rows in wanted.values()], device=words.device)
     ranks = space.ranks(words, padded, criterion).tolist()
-    hits = space.search(space.source[words], max(CUTS), criterion)
+    hits = space.search(words, max(CUTS), criterion)
     first = Hits(hits.rows[:, :1], hits.scores[:, :1], hits.cosines[:, :1])
-    judged = None if judge is None else judge(words, first)
+    judged = hits.confidence if judge is None or hits.confidence is not None else judge(words, first)
     sure = [None] * len(words) if judged is None else judged[:, 0].tolist()
     rows = []
     for (word, right), rank, answer, own in zip(wanted.items(), ranks, hits.rows.tolist(), sure, strict=True):

@@ -13,6 +13,7 @@ from torch import Tensor
 from lnmap.confidence import Confidences
 from lnmap.direction import Direction, Side
 from lnmap.errors import InputError, LexiconError, TrainingError
+from lnmap.judge import Judges
 from lnmap.methods.options import Options
 from lnmap.normalize import Normalizer, Norms
 from lnmap.progress import Progress, Silent
@@ -47,11 +48,10 @@ class Run:
         trained on them.
     :param back: the seed of the way back, rows of the target first (k, 2), if it is not the seed turned around; only
         methods with `two_seeds` look at it.
-    :param hints: further columns of the source words (n, h) and target words (m, h), beside their codes, for the search
-        for new pairs in methods that grow their dictionary with them.
     :param log: the training log, filled by `record`.
     :param confidence: a method that judges itself on held-out pairs may leave the confidence of both directions here;
         it becomes the model's, and nothing needs to be trained again to calibrate it.
+    :param judges: a method may leave what puts the answers of its alignment in order.
     """
 
     seed: int = 0
@@ -63,9 +63,9 @@ class Run:
     words: tuple[Sequence[str], Sequence[str]] | None = None
     known: Tensor | None = None
     back: Tensor | None = None
-    hints: tuple[Tensor, Tensor] | None = None
     log: list[dict[str, Any]] = field(default_factory=list)
     confidence: Confidences | None = None
+    judges: Judges | None = None
 
     def record(self, **row: Any) -> None:
         """Add a row to the training log."""

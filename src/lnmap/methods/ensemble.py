@@ -16,11 +16,12 @@ from torch import Tensor
 
 from lnmap.direction import Direction, Side
 from lnmap.methods.base import Alignment, LinearAlignment, State, section
+from lnmap.methods.kernel import KernelAlignment
 from lnmap.methods.lnmap.alignment import LatentAlignment
 from lnmap.normalize import unit
 from lnmap.spelling import Spelling
 
-_KINDS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment, LatentAlignment)}
+_KINDS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment, LatentAlignment, KernelAlignment)}
 
 
 @dataclass

@@ -60,7 +60,7 @@ def _facts(model: ModelParts) -> str:
         ("seed pairs", f"{len(model.pairs):,}"),
         ("random seed", info.get("seed")),
         ("trained", f"{info.get('created')}, {info.get('seconds')} s on {info.get('device')}"),
-        ("confidence", "calibrated on held-out seed pairs" if model.confidence else "not calibrated"),
+        ("confidence", "calibrated on held-out seed pairs" if model.calibrated else "not calibrated"),
     ]
     for side, embeddings in (("source", model.source), ("target", model.target)):
         path = embeddings.origin.get("path")

@@ -6,6 +6,7 @@
     pairs-<id>.jsonl                the seed pairs
     log-<id>.jsonl                  the training log
     confidence-<id>.json            how far answers can be trusted, if the model was calibrated
+    judges-<id>.json                what puts answers in order, if the method has it
     checkpoint.safetensors          an unfinished run, if there is one
 
 Every file's name carries its content, and the manifest names the files, so replacing model.json is what replaces a
@@ -17,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io import load_store, save_store
 from lnmap.io.atomic import TEMPORARY, atomic_file, write_json, writing
+from lnmap.judge import Judges
 from lnmap.lexicon import Lexicon
 from lnmap.methods import alignment_class
 from lnmap.model.old_format import upgrade_alignment
@@ -43,8 +45,9 @@ FORMAT, VERSION = "lnmap-model", 2
 CHECKPOINT = "checkpoint.safetensors"
 _MANIFEST = "model.json"
 _OWN_KEYS = ("format", "version", "alignment", "files", "pairs")  # of the manifest; the rest is the model's info
-_ROLES = ("alignment", "source", "target", "pairs", "log", "confidence")
-_CONFIDENCE_VERSION = 1
+_ROLES = ("alignment", "source", "target", "pairs", "log", "confidence", "judges")
+_CONFIDENCE_VERSION = _JUDGES_VERSION = 1
+_JUDGES = "judges."  # begins the names of their tensors
 _LARGEST_MEAN = 2.0  # of cosines, with room for rounding
 
 
@@ -58,7 +61,9 @@ def write_folder(parts: ModelParts, folder: Path) -> None:
     """Write a model, its neighbourhood means included, to a folder that the caller has locked."""
     values, tensors = parts.alignment.state()
     means = {f"means.{d}.{side}": mean for d in parts.spaces for side, mean in parts.means[d].items()}
-    tensors = {name: tensor.contiguous().cpu() for name, tensor in (tensors | means).items()}
+    judging, learnt = ({}, {}) if parts.judges is None else parts.judges.state()
+    tensors |= means | {_JUDGES + name: tensor for name, tensor in learnt.items()}
+    tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
     files = {
         "alignment": _write_bytes(folder, "alignment", dump_tensors(tensors)),
         **{str(side): _write_side(folder, side, parts.side(side)) for side in Side},
@@ -67,6 +72,9 @@ def write_folder(parts: ModelParts, folder: Path) -> None:
     }
     if parts.confidence is not None:
         files["confidence"] = _write_confidence(folder, parts.confidence)
+    if judging:
+        text = json.dumps({"version": _JUDGES_VERSION, **judging}, indent=1)
+        files["judges"] = _write_bytes(folder, "judges", text.encode(), ".json")
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -100,16 +108,20 @@ def _read_parts(folder: Path, manifest: Mapping[str, Any]) -> ModelParts:
     if manifest["version"] == 1:
         values, tensors = upgrade_alignment(spec["kind"], values, tensors)
     means = _take_means(tensors)
+    judging = {name.removeprefix(_JUDGES): tensors.pop(name) for name in list(tensors) if name.startswith(_JUDGES)}
     _check_numbers(tensors, means)
+    source, target = (_read_side(folder, side, files[str(side)]) for side in Side)
+    words = {Side.SOURCE: source.words, Side.TARGET: target.words}
     return ModelParts(
-        _read_side(folder, Side.SOURCE, files["source"]),
-        _read_side(folder, Side.TARGET, files["target"]),
+        source,
+        target,
         alignment_class(spec["kind"]).from_state(values, tensors),
         Lexicon([(str(s), str(t)) for s, t in _read_lines(folder, files["pairs"])], dict(manifest["pairs"])),
         {key: value for key, value in manifest.items() if key not in _OWN_KEYS},
         _read_lines(folder, files["log"]),
         means,
         _read_confidence(folder, files["confidence"]) if "confidence" in files else None,
+        _read_judges(folder, files["judges"], words, judging) if "judges" in files else None,
     )
 
 
@@ -181,6 +193,14 @@ def _read_confidence(folder: Path, entry: Mapping[str, Any]) -> Confidences | No
     if found["version"] != _CONFIDENCE_VERSION:
         return None
     return {direction: Confidence.from_state(found[str(direction)]) for direction in Direction}
+
+
+def _read_judges(
+    folder: Path, entry: Mapping[str, Any], words: dict[Side, Sequence[str]], tensors: dict[str, Tensor]
+) -> Judges | None:
+    """Read the judges; those of a later version do not keep the model from being used."""
+    found = json.loads(_read_bytes(folder, entry))
+    return Judges.from_state(words, found, tensors) if found["version"] == _JUDGES_VERSION else None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

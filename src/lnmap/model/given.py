@@ -86,12 +86,13 @@ class GivenPairs:
             rows = {pair: found for pair, found in rows.items() if found and max(found) < max_rank}
         known = [found for found in rows.values() if found]
         asked, answers = torch.tensor(known, device=space.source.device).reshape(-1, 2).long().unbind(dim=1)
-        hits = space.score(asked, answers[:, None])
+        hits = space.unjudged.score(asked, answers[:, None])
         scores = iter(zip(hits.scores[:, 0].tolist(), hits.cosines[:, 0].tolist(), strict=True))
         none = None, None
         rated = [(*pair, *(next(scores) if found else none)) for pair, found in rows.items()]
         made = [Entry(word, answer, csls, cosine, given=True) for word, answer, csls, cosine in rated]
-        return sorted(made, key=lambda entry: descending(getattr(entry, rank_by)))
+        by = "csls" if rank_by == "confidence" else rank_by  # what was given has no confidence
+        return sorted(made, key=lambda entry: descending(getattr(entry, by)))
 
     @torch.no_grad()
     def _rate(self, space: BilingualSpace, pairs: Sequence[tuple[int, int]], criterion: Criterion) -> list[Candidate]:

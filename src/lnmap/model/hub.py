@@ -24,7 +24,15 @@ from lnmap.model.parts import ModelParts
 from lnmap.progress import Progress, Silent
 from lnmap.version import __version__
 
-FILES = ("model.json", "*.safetensors", "*.jsonl", "*/embeddings.json", "*/vocabulary.json", "confidence-*.json")
+FILES = (
+    "model.json",
+    "*.safetensors",
+    "*.jsonl",
+    "*/embeddings.json",
+    "*/vocabulary.json",
+    "confidence-*.json",
+    "judges-*.json",
+)
 CARD = "README.md"
 
 

@@ -7,10 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from torch import Tensor
+
 from lnmap.embeddings import is_word
-from lnmap.induce import Mode, RankBy
+from lnmap.errors import OptionError
+from lnmap.induce import Induced, Mode, RankBy, induce
+from lnmap.judge import JudgedSpace
+from lnmap.judge.pairs import induce_judged
 from lnmap.model.answers import Entry, is_sure
+from lnmap.model.parts import ModelParts
 from lnmap.progress import html_table
+from lnmap.retrieve import BilingualSpace
 
 
 class InducedLexicon(list[Entry]):
@@ -32,6 +39,33 @@ class InducedLexicon(list[Entry]):
     def _repr_html_(self) -> str:
         shown = [(e.source, e.target, *map(_digits, (e.csls, e.cosine)), "given" * e.given) for e in self[:10]]
         return f"<p>{escape(repr(self))}</p>" + html_table(("source", "target", "CSLS", "cosine", ""), shown)
+
+
+def ranking(model: ModelParts, rank_by: RankBy | None) -> RankBy:
+    """Return what pairs are sorted by: by default the confidence where a judge knows it, else CSLS."""
+    if rank_by == "confidence" and not model.calibrated:
+        raise OptionError("this model knows no confidence", advice="align again with {calibrate:True}")
+    return rank_by or ("csls" if model.judges is None else "confidence")
+
+
+def find_pairs(
+    space: BilingualSpace, mode: Mode, count: int, rank_by: RankBy, max_rank: int | None
+) -> tuple[Induced, Tensor | None]:
+    """Induce pairs, best first, and their confidence (m, 1) where a judge knows it."""
+    if isinstance(space, JudgedSpace):
+        return induce_judged(space, mode=mode, count=count, rank_by=rank_by, max_rank=max_rank)
+    found = induce(
+        space.source,
+        space.target,
+        mode=mode,
+        count=count,
+        rank_by="csls" if rank_by == "confidence" else rank_by,
+        max_rank=max_rank,
+        means=space.means,
+        memory=space.memory,
+        progress=space.progress,
+    )
+    return found, None
 
 
 @dataclass(frozen=True)

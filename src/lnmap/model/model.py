@@ -18,16 +18,17 @@ from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
 from lnmap.errors import HubError, InputError, ModelError
 from lnmap.evaluate import Evaluation, evaluate
-from lnmap.induce import Mode, RankBy, induce
+from lnmap.induce import Mode, RankBy
 from lnmap.io import to_gensim
 from lnmap.io.atomic import locked
+from lnmap.judge import JudgedSpace
 from lnmap.lexicon import Lexicon
 from lnmap.model.answers import Candidate, Entry, Found, Translation, answer, check_least
 from lnmap.model.device import as_tensor, pick_device
 from lnmap.model.folder import explained, read_folder, require_folder, write_folder
 from lnmap.model.given import GivenPairs
 from lnmap.model.hub import pull, push
-from lnmap.model.induced import InducedLexicon, Selection, select
+from lnmap.model.induced import InducedLexicon, Selection, find_pairs, ranking, select
 from lnmap.model.parts import ModelParts
 from lnmap.model.subwords import SpeltWords, find_subwords
 from lnmap.progress import Progress, Silent
@@ -133,13 +134,14 @@ class Model(ModelParts):
 
     def _new_space(self, direction: Direction) -> BilingualSpace:
         means = self.means.get(direction)
-        return BilingualSpace(
+        plain = BilingualSpace(
             torch.cat(list(self.mapped(direction.asked, direction))),
             torch.cat(list(self.mapped(direction.answering, direction))),
             memory=self.memory,
             means=None if means is None else (means[direction.asked], means[direction.answering]),
             progress=self.progress,
         )
+        return plain if self.judges is None else JudgedSpace(plain, self.judges, direction)
 
     def translate(
         self,
@@ -176,7 +178,7 @@ class Model(ModelParts):
         given: bool = True,
     ) -> dict[str, Translation]:
         """Translate as `translate` does, and leave out the words that are unknown."""
-        check_least(min_confidence, self.confidence is not None)
+        check_least(min_confidence, self.calibrated)
         direction = Direction(direction)
         asked = self.side(direction.asked)
         rows = {word: row for word in words if (row := asked.find(word)) is not None}
@@ -211,21 +213,25 @@ class Model(ModelParts):
     ) -> list[tuple[Candidate, ...]]:
         """Translate raw vectors that need not be in the vocabulary (subword vectors of unknown words, say)."""
         direction = Direction(direction)
-        return self._candidates(
-            self.search(self.map(vectors, direction.asked, direction, words), k, direction, criterion), direction
-        )
+        mapped = self.map(vectors, direction.asked, direction, words)
+        return self._candidates(self.search(mapped, k, direction, criterion, words), direction)
 
     @torch.no_grad()
     def search(
-        self, queries: Tensor, k: int = 1, direction: Way = Direction.FORWARD, criterion: Criterion = "csls"
+        self,
+        queries: Tensor,
+        k: int = 1,
+        direction: Way = Direction.FORWARD,
+        criterion: Criterion = "csls",
+        words: Sequence[str] | None = None,
     ) -> Found:
-        """Find the k best answers to words, given by their rows (n,) or as mapped vectors (n, c)."""
+        """Find the k best answers to words, given by their rows (n,) or as mapped vectors (n, c) of `words`."""
         if k < 1:
             raise InputError(f"k = {k} asks for no translation; give 1 or more")
         space = self.space(direction)
-        if self.confidence is not None and queries.ndim == 1:
+        if self.calibrated and queries.ndim == 1:
             _ = space.means  # the confidence needs them, and they make the scores of all calls the same
-        return self._judged(space, queries, space.search(queries, k, criterion), direction)
+        return self._judged(space, queries, space.search(queries, k, criterion, words), direction)
 
     def best(self, rows: Tensor, direction: Way = Direction.FORWARD) -> Found:
         """Return the best answer to each word (n, 1) by CSLS; none is searched twice."""
@@ -239,9 +245,9 @@ class Model(ModelParts):
         return self._judged(space, rows, space.score(rows, targets), direction)
 
     def _judged(self, space: BilingualSpace, queries: Tensor, hits: Hits, direction: Way) -> Found:
-        """Add the confidence, if the model was calibrated."""
-        sure = None
-        if self.confidence is not None and len(hits.rows):
+        """Add the confidence, if the model was calibrated and no judge has said it already."""
+        sure = hits.confidence
+        if sure is None and self.confidence is not None and len(hits.rows):
             sure = self.confidence[Direction(direction)].probability(features(space, queries, hits))
         return Found(hits.rows, hits.scores, hits.cosines, sure)
 
@@ -266,7 +272,7 @@ class Model(ModelParts):
         mode: Mode = "mutual",
         *,
         count: int = 1,
-        rank_by: RankBy = "csls",
+        rank_by: RankBy | None = None,
         max_rank: int | None = None,
         least: float | None = None,
         limit: int | None = None,
@@ -281,33 +287,27 @@ class Model(ModelParts):
         to a word that has `count` of them.
 
         :param count: how many translations a word may have.
+        :param rank_by: the score that pairs are sorted by; by default the confidence where a judge knows it, else CSLS.
         :param least: least score of a pair, by `rank_by`.
         :param limit: how many pairs at most.
         :param min_confidence: least confidence of the first word's translation.
         :param given: False for the model's own pairs only.
         :param words_only: False for numbers, punctuation and markup too; what was given is never left out.
         """
-        check_least(min_confidence, self.confidence is not None)
+        check_least(min_confidence, self.calibrated)
         direction = Direction(direction)
         space = self.space(direction)
-        found = induce(
-            space.source,
-            space.target,
-            mode=mode,
-            count=count,
-            rank_by=rank_by,
-            max_rank=max_rank,
-            means=space.means,
-            memory=self.memory,
-            progress=self.progress,
-        )
-        hits = Hits(found.rows[:, 1:], found.csls[:, None], found.cosine[:, None])
+        rank_by = ranking(self, rank_by)
+        found, sure = find_pairs(space, mode, count, rank_by, max_rank)
+        hits = Hits(found.rows[:, 1:], found.csls[:, None], found.cosine[:, None], sure)
         judged = self._judged(space, found.rows[:, 0], hits, direction)
         asked, answering = (self.side(side).words for side in (direction.asked, direction.answering))
         entries = [
             Entry(asked[row], answering[hit], csls, cosine, sure)
             for row, ((hit, csls, cosine, sure),) in zip(found.rows[:, 0].tolist(), judged.lists(), strict=True)
         ]
+        if rank_by == "confidence":
+            entries.sort(key=lambda entry: -(entry.confidence or 0.0))
         first = self.given(direction).entries(space, rank_by, max_rank) if given else []
         return select(entries, first, Selection(mode, count, rank_by, least, min_confidence, limit, words_only))
 

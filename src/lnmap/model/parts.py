@@ -10,6 +10,7 @@ from torch import Tensor
 from lnmap.confidence import Confidences
 from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
+from lnmap.judge import Judges
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import Alignment
 
@@ -25,6 +26,7 @@ class ModelParts:
     :param log: the training log, one row per iteration.
     :param means: neighbourhood means of the space of each direction, as far as they are known.
     :param confidence: how far answers can be trusted; None if the model was not calibrated.
+    :param judges: what puts answers in order and knows how far they can be trusted, if the method has it.
     """
 
     source: Embeddings
@@ -35,6 +37,18 @@ class ModelParts:
     log: list[dict[str, Any]] = field(default_factory=list)
     means: dict[Direction, Means] = field(default_factory=dict)
     confidence: Confidences | None = None
+    judges: Judges | None = None
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether answers have a confidence."""
+        return self.confidence is not None or self.judges is not None
+
+    @property
+    def outcomes(self) -> dict[Direction, int]:
+        """From how many outcomes on held-out seed words the confidence of each direction was learnt."""
+        known = self.judges.by if self.judges is not None else self.confidence or {}
+        return {direction: one.outcomes for direction, one in known.items()}
 
     def side(self, side: Side | str) -> Embeddings:
         """Return the source or the target vocabulary."""

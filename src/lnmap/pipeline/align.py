@@ -105,7 +105,7 @@ def align(
         with _computable(system):
             alignment = system.fit(x, y, rows, run)
             require_finite(system.name, **alignment.state()[1])
-            if calibrate and run.confidence is None:
+            if calibrate and run.confidence is None and run.judges is None:
                 run.confidence = hold_out_and_fit(system, x, y, rows, run, run.known)
         info = _info(system, profile, source, target, run, time.perf_counter() - started)
         model = Model(
@@ -116,6 +116,7 @@ def align(
             info,
             run.log,
             confidence=run.confidence,
+            judges=run.judges,
             device=run.device,
             memory=memory,
             progress=progress,

@@ -39,7 +39,6 @@ def describe(model: Model, name: str = "") -> Description:
     """
     languages = _guess_languages(model, name)
     method = METHODS.get(str(model.info.get("method")))
-    confidence = (model.confidence or {}).get(Direction.FORWARD)
     sides = {side: model.side(side) for side in Side}
     return Description(
         method={
@@ -55,7 +54,7 @@ def describe(model: Model, name: str = "") -> Description:
         },
         seed_pairs={"count": len(model.pairs), **_public(model.pairs.origin, ("seed", "take", "read"))},
         curves=_curves(model.log),
-        calibrated_on=confidence.outcomes if confidence else None,
+        calibrated_on=model.outcomes.get(Direction.FORWARD),
     )
 
 

@@ -195,7 +195,10 @@ class Letters:
 
 def _letters(word: str, japanese: bool) -> str:
     """Return the letters that are compared: without accents; characters that stand for syllables are romanised."""
-    whole = "".join(plain(one) for one in unicodedata.normalize("NFKC", word).lower())
+    whole = unicodedata.normalize("NFKC", word).lower()
+    if whole.isascii():
+        return (whole or word)[:_LONGEST]
+    whole = "".join(plain(one) for one in whole)
     latin = fold if japanese else romanise
     letters = "".join(latin(one) if unicodedata.east_asian_width(one) == "W" else one for one in whole)
     return (letters or word)[:_LONGEST]

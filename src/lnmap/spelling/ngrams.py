@@ -23,7 +23,6 @@ COLUMNS = 512
 _LENGTHS = (2, 3, 4, 5)
 _BUCKETS = 1 << 18  # n-grams are counted by hash
 _BLOCK = 8192
-_LEAST_GAIN = 0.005  # mean cosine by which translations must be nearer than other words
 _FIRST, _LAST = "\x02", "\x03"  # mark where a word begins and ends
 
 
@@ -32,42 +31,40 @@ class Spelling:
 
     :param weight: what the cosine of spellings counts for, where that of meanings counts one.
     :param rarity: of each hashed n-gram in each language, (buckets,).
+    :param width: columns.
     """
 
-    def __init__(self, weight: float, rarity: dict[Side, Tensor]) -> None:
-        self.weight, self.rarity = weight, rarity
+    def __init__(self, weight: float, rarity: dict[Side, Tensor], width: int = COLUMNS) -> None:
+        self.weight, self.rarity, self.width = weight, rarity, width
 
     @classmethod
-    def of(cls, source: Sequence[str], target: Sequence[str], weight: float = 1.0) -> Spelling:
+    def of(cls, source: Sequence[str], target: Sequence[str], weight: float = 1.0, width: int = COLUMNS) -> Spelling:
         """Count the n-grams of two vocabularies."""
-        return cls(weight, {side: torch.from_numpy(_rarity(w)) for side, w in zip(Side, (source, target), strict=True)})
+        sides = zip(Side, (source, target), strict=True)
+        return cls(weight, {side: torch.from_numpy(_rarity(words)) for side, words in sides}, width)
 
-    def columns(self, side: Side, words: Sequence[str], width: int = COLUMNS) -> Tensor:
+    def columns(self, side: Side, words: Sequence[str]) -> Tensor:
         """Describe words of one language: shape (n, width), of length sqrt(weight)."""
-        rarity = self.rarity[side].numpy()
+        rarity, width = self.rarity[side].numpy(), self.width
         blocks = [_columns(words[i : i + _BLOCK], rarity, width) for i in range(0, len(words), _BLOCK)]
         found = torch.from_numpy(np.concatenate(blocks) if blocks else np.zeros((0, width), np.float32))
         return torch.nn.functional.normalize(found, dim=1) * math.sqrt(self.weight)
 
     def weighing(self, weight: float) -> Spelling:
         """Return the same with another weight."""
-        return Spelling(weight, self.rarity)
-
-    def tells(self, source: Sequence[str], target: Sequence[str], pairs: Tensor) -> bool:
-        """Whether the words of pairs (k, 2) are spelt more alike than words put together at random."""
-        sides = zip(Side, (source, target), pairs.T.tolist(), strict=True)
-        x, y = (self.weighing(1.0).columns(side, [words[row] for row in rows]) for side, words, rows in sides)
-        gain = (x * y).sum(dim=1) - (x * y.roll(1, dims=0)).sum(dim=1)
-        return float(gain.mean()) > max(_LEAST_GAIN, 3 * float(gain.std()) / math.sqrt(len(gain)))
+        return Spelling(weight, self.rarity, self.width)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return everything needed to rebuild it."""
-        return {"weight": self.weight}, {f"rarity.{side}": rarity for side, rarity in self.rarity.items()}
+        return {"weight": self.weight, "width": self.width}, {
+            f"rarity.{side}": rarity for side, rarity in self.rarity.items()
+        }
 
     @classmethod
     def from_state(cls, values: dict[str, Any], tensors: dict[str, Tensor]) -> Spelling:
         """Rebuild from `state()`."""
-        return cls(float(values["weight"]), {side: tensors[f"rarity.{side}"].cpu() for side in Side})
+        rarity = {side: tensors[f"rarity.{side}"].cpu() for side in Side}
+        return cls(float(values["weight"]), rarity, int(values.get("width", COLUMNS)))
 
 
 def _hashes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:

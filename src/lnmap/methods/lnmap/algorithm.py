@@ -13,7 +13,7 @@ from torch.nn.functional import mse_loss
 from lnmap.direction import Direction
 from lnmap.induce import Induced, induce
 from lnmap.methods.base import Run
-from lnmap.methods.lnmap.bookkeeping import Book, Losses, Training, counted, with_hints, without
+from lnmap.methods.lnmap.bookkeeping import Book, Losses, Training, counted, without
 from lnmap.methods.lnmap.closed_form import set_closed_form
 from lnmap.methods.lnmap.held_out import rehearse
 from lnmap.methods.lnmap.networks import Decoder, Encoder, Networks, in_blocks
@@ -117,8 +117,9 @@ class Algorithm1:
         pool = way.pool or options.pool
         z_x = in_blocks(nets.translate, way.x[:pool])  # M(E_x(x)), (K, c)
         z_y = in_blocks(nets.encode_target, way.y[:pool])  # E_y(y), (K, c)
-        z = with_hints(z_x, z_y, way.direction, run)
-        return induce(*z, max_rank=options.queries, rank_by=options.rank_by, memory=run.memory, progress=run.progress)
+        return induce(
+            z_x, z_y, max_rank=options.queries, rank_by=options.rank_by, memory=run.memory, progress=run.progress
+        )
 
     def merge(self, seed: Tensor, new: Tensor) -> Tensor:
         """Step 3.iii: D = D_orig + D_new, without repeating pairs."""

@@ -17,7 +17,6 @@ from lnmap.methods.base import Run, section
 from lnmap.methods.lnmap.closed_form import RIDGES
 from lnmap.methods.lnmap.networks import Networks
 from lnmap.methods.lnmap.options import LNMapOptions
-from lnmap.normalize import unit
 
 _STANDING = "iteration", "similarity", "scale", "converged", "ridge", "last"  # what a checkpoint says of a direction
 
@@ -188,14 +187,6 @@ def counted(run: Run, title: str, total: int) -> Iterator[int]:
         for number in range(total):
             yield number
             task.advance()
-
-
-def with_hints(z_x: Tensor, z_y: Tensor, direction: Direction, run: Run) -> tuple[Tensor, Tensor]:
-    """Put the run's hints, if it has any, beside the unit codes (K, c) of both languages."""
-    if run.hints is None:
-        return z_x, z_y
-    of_x, of_y = run.hints if direction is Direction.FORWARD else run.hints[::-1]
-    return torch.cat([unit(z_x), of_x[: len(z_x)]], dim=1), torch.cat([unit(z_y), of_y[: len(z_y)]], dim=1)
 
 
 def without(pairs: Tensor, known: Tensor) -> Tensor:

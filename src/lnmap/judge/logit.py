@@ -1,0 +1,157 @@
+"""A conditional logit: the probability that each candidate of a word is right, or that none of them is.
+
+Candidates c of a word have the scores s_c = w . f_c, and "none of them" has the score b; probabilities are their
+softmax. Linear, because a thousand seed words teach no more: networks of one hidden layer were worse on development
+pairs. The features have fixed scales, so that weights learnt from one pair of languages say something about another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lnmap.errors import InputError
+from lnmap.judge.calibration import Calibration
+
+_NEVER = -1e4  # score of what is no candidate
+_ROUNDS = 50
+# A word's own log rank, from what its candidates' features say of both.
+_OWN_RANK = (("frequency", 1), ("rarer", -1), ("frequency apart", 1))
+_TINY, _SETTLED = 1e-9, 1e-7
+_LARGEST = 6.0  # of a scaled feature: no candidate wins by one number alone
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of named features, and the score of "none of them"."""
+
+    names: tuple[str, ...]
+    values: tuple[float, ...]
+    none: float
+
+    def of(self, names: Sequence[str]) -> Tensor:
+        """Return the weights of some features, zero where there is none, and `none` last: (f + 1,)."""
+        known = dict(zip(self.names, self.values, strict=True))
+        return torch.tensor([*(known.get(name, 0.0) for name in names), self.none], dtype=torch.float64)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The judge of one direction; `outcomes` says from how many words it was learnt."""
+
+    weights: Weights
+    calibration: Calibration = field(default_factory=Calibration)
+    outcomes: int = 0
+
+    @classmethod
+    def fit(
+        cls,
+        names: Sequence[str],
+        features: Tensor,
+        there: Tensor,
+        right: Tensor,
+        prior: Weights,
+        ridge: float,
+        complete: bool = True,
+    ) -> Judge:
+        """Learn from the candidates of words.
+
+        :param features: scaled, (n, k, f).
+        :param there: which are candidates at all (n, k); lists may be of different lengths.
+        :param right: which are right (n, k); none where the right word is not among them.
+        :param prior: the weights that few words hardly change.
+        :param ridge: how many times a weight's squared distance from the prior counts, where a word counts once.
+        :param complete: words come with all their translations, not with one of several.
+        """
+        if not len(features):
+            raise InputError("a judge learns from words whose translations are known; got none")
+        x, start = _clipped(features).double().cpu(), prior.of(names)
+        there, right = there.cpu(), (right & there).cpu()
+        good = torch.cat([right, ~right.any(dim=1, keepdim=True)], dim=1)  # (n, k + 1)
+        found = _newton(x, there, good, start, ridge).tolist()
+        judge = cls(Weights(tuple(names), tuple(found[:-1]), found[-1]))
+        best, place = judge.softmax(features, there.to(features.device)).cpu().max(dim=1, keepdim=True)
+        first = right.gather(1, place)[:, 0]
+        calibration = Calibration.fit(best[:, 0], judge.log_ranks(features).cpu(), first, complete)
+        return cls(judge.weights, calibration, len(x))
+
+    def probability(self, features: Tensor, there: Tensor) -> Tensor:
+        """Return the probability that each candidate is right: (n, k) for features (n, k, f)."""
+        return self.calibration.probability(self.softmax(features, there), self.log_ranks(features))
+
+    def log_ranks(self, features: Tensor) -> Tensor:
+        """Return how frequent the words that are asked for are, (n,); 0 where no feature tells."""
+        known = [(self.weights.names.index(name), sign) for name, sign in _OWN_RANK if name in self.weights.names]
+        return sum((sign * features[:, 0, place] for place, sign in known), torch.zeros_like(features[:, 0, 0]))
+
+    def softmax(self, features: Tensor, there: Tensor) -> Tensor:
+        """Return what share of all candidates' weight each has, "none of them" included: (n, k)."""
+        w = self.weights.of(self.weights.names).to(features)
+        return _with_none(_clipped(features) @ w[:-1], there, w[-1]).softmax(dim=1)[:, :-1]
+
+    def state(self) -> dict[str, Any]:
+        """Everything needed to rebuild it, for JSON."""
+        w = self.weights
+        values = {"features": list(w.names), "weights": list(w.values), "none": w.none}
+        return values | {"calibration": asdict(self.calibration), "outcomes": self.outcomes}
+
+    @classmethod
+    def from_state(cls, values: dict[str, Any]) -> Judge:
+        """Rebuild from `state()`."""
+        names, numbers = tuple(map(str, values["features"])), tuple(map(float, values["weights"]))
+        if len(names) != len(numbers):
+            raise ValueError(f"a judge of {len(names)} features has {len(numbers)} weights")
+        calibration = Calibration(**{name: value and float(value) for name, value in values["calibration"].items()})
+        return cls(Weights(names, numbers, float(values["none"])), calibration, int(values["outcomes"]))
+
+
+def _clipped(features: Tensor) -> Tensor:
+    return features.clamp(-_LARGEST, _LARGEST)
+
+
+def _with_none(scores: Tensor, there: Tensor, none: Tensor) -> Tensor:
+    """Put the score of "none of them" after those of the candidates: (n, k + 1)."""
+    return torch.cat([scores.masked_fill(~there, _NEVER), none.expand(len(scores), 1)], dim=1)
+
+
+def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float) -> Tensor:
+    """Minimise -log of the probability of what is good (n, k + 1), by weights (f + 1,) that begin at `start`.
+
+    With p the probabilities and q those among the good ones, the gradient is E_p f - E_q f, and Cov_p f is at least the
+    curvature: steps by it go down, or are halved until they do.
+    """
+    n, k, f = x.shape
+    none = torch.cat([x.new_zeros(n, 1, f), x.new_ones(n, 1, 1)], dim=2)
+    x = torch.cat([torch.cat([x, x.new_zeros(n, k, 1)], dim=2), none], dim=1)  # (n, k + 1, f + 1)
+    there = torch.cat([there, there.new_ones(n, 1)], dim=1)
+    penalty = torch.full_like(start, ridge)
+    penalty[-1] = _TINY
+
+    def scores(w: Tensor) -> Tensor:
+        return (x @ w).masked_fill(~there, _NEVER)
+
+    def loss(w: Tensor) -> float:
+        s = scores(w)
+        lost = s.logsumexp(dim=1) - s.masked_fill(~good, _NEVER).logsumexp(dim=1)
+        return float(lost.sum() + (penalty * (w - start).square()).sum() / 2)
+
+    w, before = start.clone(), loss(start)
+    for _ in range(_ROUNDS):
+        s = scores(w)
+        p, q = s.softmax(dim=1), s.masked_fill(~good, _NEVER).softmax(dim=1)
+        gradient = torch.einsum("nk,nkf->f", p - q, x) + penalty * (w - start)
+        mean = torch.einsum("nk,nkf->nf", p, x)
+        curvature = (x * p[..., None]).flatten(0, 1).T @ x.flatten(0, 1) - mean.T @ mean + torch.diag(penalty)
+        step = torch.linalg.solve(curvature, gradient)
+        while (now := loss(w - step)) > before and step.abs().max() > _TINY:
+            step = step / 2
+        if not now < before:
+            break
+        w, gained, before = w - step, before - now, now
+        if gained < _SETTLED * n:
+            break
+    return w

@@ -1,0 +1,153 @@
+"""What a judge looks at: the systems side by side in a space, and the words.
+
+Every feature is divided by its usual spread, so that weights learnt from one pair of languages say something about
+another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from lnmap.direction import Direction, Side
+from lnmap.judge.logit import Judge
+from lnmap.judge.words import WordFacts
+from lnmap.retrieve import BilingualSpace
+
+_SPACE = ("csls", "ahead", "behind", "ahead back", "behind back")
+# Typical spreads of features on development pairs: what they are divided by.
+_SCALES = {
+    "csls": 0.1,
+    "ahead": 0.05,
+    "behind": 0.1,
+    "ahead back": 0.05,
+    "behind back": 0.1,
+    "letters": 2.0,
+    "alike": 0.3,
+    "alike but rarer": 0.5,
+    "length apart": 0.2,
+    "foreign": 0.3,
+    "frequency": 1.0,
+    "rarer": 1.0,
+    "frequency apart": 1.0,
+}
+_PART = 0.1  # spread of a system's own cosine
+_ROWS = 64  # words at a time: what is gathered for them stays in the cache
+
+
+class Columns(NamedTuple):
+    """Which columns of a space one system has, and the weight of its cosine.
+
+    :param direction: the direction that it was made for; None for both.
+    """
+
+    name: str
+    direction: Direction | None
+    start: int
+    stop: int
+    weight: float
+
+    def called(self, direction: Direction) -> str:
+        """Name it as a feature, seen from a direction."""
+        return self.name if self.direction in (None, direction) else f"{self.name} back"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a judge looks at: the systems side by side in a space, and the words."""
+
+    columns: tuple[Columns, ...]
+    facts: WordFacts
+
+    def names(self, direction: Direction) -> tuple[str, ...]:
+        """Names of the features of a direction."""
+        return (*_SPACE, *(part.called(direction) for part in self.columns), *self.facts.names)
+
+    def scales(self, direction: Direction) -> Tensor:
+        """What each feature is divided by, (f,)."""
+        return torch.tensor([_SCALES.get(name, _PART) for name in self.names(direction)])
+
+
+@dataclass(frozen=True)
+class Judges:
+    """The judges of both directions, and what they look at."""
+
+    panel: Panel
+    by: dict[Direction, Judge]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return everything needed to rebuild it, but for the words."""
+        facts, tensors = self.panel.facts.state()
+        judges = {str(direction): judge.state() for direction, judge in self.by.items()}
+        columns = [
+            {**part._asdict(), "direction": part.direction and str(part.direction)} for part in self.panel.columns
+        ]
+        return {"columns": columns, "facts": facts, "judges": judges}, tensors
+
+    @classmethod
+    def from_state(cls, words: dict[Side, Sequence[str]], values: dict[str, Any], tensors: dict[str, Tensor]) -> Judges:
+        """Rebuild from `state()` and the words of both vocabularies."""
+        columns = tuple(
+            Columns(**{**part, "direction": part["direction"] and Direction(part["direction"])})
+            for part in values["columns"]
+        )
+        panel = Panel(columns, WordFacts.from_state(words, values["facts"], tensors))
+        by = {direction: Judge.from_state(values["judges"][str(direction)]) for direction in Direction}
+        for direction, judge in by.items():
+            if judge.weights.names != panel.names(direction):
+                raise ValueError(f"a judge of the features {judge.weights.names}; expected {panel.names(direction)}")
+        return cls(panel, by)
+
+
+@torch.no_grad()
+def describe(
+    panel: Panel, space: BilingualSpace, direction: Direction, query: Query, candidates: Tensor, top: Tensor
+) -> Tensor:
+    """Describe candidates (n, k) of words: scaled features (n, k, f).
+
+    :param space: searched from the language that is asked for.
+    :param top: the two best scores of each word, by `cosine + bias`, (n, 2).
+    """
+    found = [
+        _describe_vectors(panel, space, query[rows], candidates[rows], top[rows])
+        for rows in (slice(start, start + _ROWS) for start in range(0, len(candidates), _ROWS))
+    ]
+    words = panel.facts.describe(direction.asked, query.rows, candidates, query.spelt)
+    vectors = torch.cat(found) if found else words.new_zeros(*candidates.shape, len(_SPACE) + len(panel.columns))
+    features = torch.cat([vectors, words.to(vectors)], dim=-1)
+    return features / panel.scales(direction).to(features)
+
+
+def _describe_vectors(panel: Panel, space: BilingualSpace, query: Query, candidates: Tensor, top: Tensor) -> Tensor:
+    """Describe what the vectors say: the ensemble's CSLS and margins both ways, and each system's cosine."""
+    products = query.vectors[:, None] * space.target[candidates]  # (n, k, c)
+    cosines = products.sum(dim=2)
+    means = space.target_means[candidates]
+    score = cosines - means / 2
+    margin = 2 * (score - torch.where(score >= top[:, :1], top[:, 1:], top[:, :1]))
+    back = 2 * cosines - query.means[:, None] - 2 * space.swapped().best.rivals(candidates, query.rows[:, None])
+    own = (margin.clamp_min(0), margin.clamp_max(0), back.clamp_min(0), back.clamp_max(0))
+    found = [2 * cosines - query.means[:, None] - means, *own]
+    found += [products[..., part.start : part.stop].sum(dim=2) / part.weight for part in panel.columns]
+    return torch.stack(found, dim=-1)
+
+
+@dataclass(frozen=True)
+class Query:
+    """Words that are asked for: rows (n,), unit vectors (n, c) and neighbourhood means (n,).
+
+    :param spelt: words outside the vocabulary; their rows are unknown.
+    """
+
+    rows: Tensor
+    vectors: Tensor
+    means: Tensor
+    spelt: Sequence[str] | None = None
+
+    def __getitem__(self, part: slice) -> Query:
+        spelt = None if self.spelt is None else self.spelt[part]
+        return Query(self.rows[part], self.vectors[part], self.means[part], spelt)

@@ -1,0 +1,129 @@
+"""What the words themselves say about a pair: how they are spelt, how frequent they are, and whether one is foreign."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lnmap.direction import Side
+from lnmap.spelling import fold
+from lnmap.spelling.letters import Letters
+
+FREQUENCY = ("frequency", "rarer", "frequency apart")
+SPELLING = ("letters", "alike", "alike but rarer", "length apart", "foreign")
+FOREIGN = 0.5  # likeness from which a word counts as one of the other language
+_HEAD = 10  # added to ranks: the very first of them say little
+_MOST_ODDS = 12.0
+_BLOCK = 4096  # words whose pairs are spelt out at a time
+
+
+class WordFacts:
+    """Both vocabularies as strings and ranks.
+
+    :param words: of each side, most frequent first.
+    :param letters: which letters correspond; None leaves spelling out.
+    :param foreign: how likely each word of a side belongs to the other language, (n,).
+    """
+
+    def __init__(
+        self, words: dict[Side, Sequence[str]], letters: Letters | None, foreign: dict[Side, Tensor] | None
+    ) -> None:
+        self.words, self.letters, self.foreign = words, letters, foreign or {}
+        self._numbers: dict[str, int] = {}
+        self._folded: dict[Side, tuple[Tensor, Tensor]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return FREQUENCY + (SPELLING if self.letters else ())
+
+    def describe(self, asked: Side, rows: Tensor, candidates: Tensor, spelt: Sequence[str] | None = None) -> Tensor:
+        """Describe candidates (n, k) of words: shape (n, k, f).
+
+        :param rows: of the words asked for (n,); ignored where `spelt` has words outside the vocabulary.
+        """
+        rank = torch.full_like(candidates[:, 0], len(self.words[asked])) if spelt is not None else rows
+        own = _log(rank)[:, None] - math.log(len(self.words[asked]) + _HEAD)
+        other = _log(candidates) - math.log(len(self.words[asked.other]) + _HEAD)
+        found = [other, (other - own).clamp_min(0), (own - other).clamp_min(0)]
+        if self.letters is None:
+            return torch.stack(found, dim=-1)
+        words = [self.words[asked][row] for row in rows.tolist()] if spelt is None else list(spelt)
+        same, length = self._alike(asked, words, candidates)
+        odds = self._odds(asked, words, candidates)
+        foreign = self.foreign[asked.other].to(other.device)[candidates] if self.foreign else torch.zeros_like(other)
+        found += [odds, same, same * (other - own), length, foreign.to(other) * same]
+        return torch.stack(found, dim=-1)
+
+    def may_answer(self, asked: Side, candidates: Tensor) -> Tensor:
+        """Return which candidates (n, k) are words of their own language: what is foreign there is no answer."""
+        if asked.other not in self.foreign:
+            return torch.ones_like(candidates, dtype=torch.bool)
+        return self.foreign[asked.other].to(candidates.device)[candidates] < FOREIGN
+
+    def native(self, pairs: Tensor) -> Tensor:
+        """Return which pairs of rows (k, 2) have no word that is foreign in its vocabulary, (k,)."""
+        kept = torch.ones(len(pairs), dtype=torch.bool, device=pairs.device)
+        for side, rows in zip(Side, pairs.T, strict=True):
+            if side in self.foreign:
+                kept &= self.foreign[side].to(rows.device)[rows] < FOREIGN
+        return kept
+
+    def _alike(self, asked: Side, words: Sequence[str], candidates: Tensor) -> tuple[Tensor, Tensor]:
+        """Return whether words are the same when folded, and how far apart their lengths are, each (n, k)."""
+        numbers, lengths = self._fold(asked.other)
+        folded = [fold(word) for word in words]
+        own = torch.tensor([self._numbers.get(word, -1) for word in folded])[:, None].to(candidates)
+        length = torch.tensor([float(len(word)) for word in folded])[:, None].to(candidates.device)
+        there = lengths.to(candidates.device)[candidates]
+        same = (numbers.to(candidates)[candidates] == own).float()
+        return same, (length - there).abs() / torch.maximum(length, there).clamp_min(1)
+
+    def _fold(self, side: Side) -> tuple[Tensor, Tensor]:
+        """Return the number of each word's folded form, and its length, each (n,)."""
+        if side not in self._folded:
+            forms = [fold(word) for word in self.words[side]]
+            numbers = [self._numbers.setdefault(form, len(self._numbers)) for form in forms]
+            self._folded[side] = torch.tensor(numbers), torch.tensor([float(len(form)) for form in forms])
+        return self._folded[side]
+
+    def _odds(self, asked: Side, words: Sequence[str], candidates: Tensor) -> Tensor:
+        """Return how far letters speak for each pair being one word in two spellings, (n, k)."""
+        assert self.letters is not None
+        there, found = self.words[asked.other], []
+        for start in range(0, len(words), _BLOCK):
+            hits = candidates[start : start + _BLOCK].tolist()
+            left = [word for word, row in zip(words[start:], hits, strict=False) for _ in row]
+            right = [there[hit] for row in hits for hit in row]
+            pair = (left, right) if asked is Side.SOURCE else (right, left)
+            found.append(np.logaddexp(0, self.letters.log_odds(*pair)))
+        odds = torch.from_numpy(np.concatenate(found) if found else np.zeros(0, np.float32))
+        return odds.clamp_max(_MOST_ODDS).reshape(candidates.shape).to(candidates.device)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
+        """Return what cannot be read off the words again."""
+        if self.letters is None:
+            return {}, {}
+        values, tensors = self.letters.state()
+        foreign = {f"foreign.{side}": tensor for side, tensor in self.foreign.items()}
+        return {"letters": values}, {f"letters.{name}": tensor for name, tensor in tensors.items()} | foreign
+
+    @classmethod
+    def from_state(
+        cls, words: dict[Side, Sequence[str]], values: dict[str, Any], tensors: dict[str, Tensor]
+    ) -> WordFacts:
+        """Rebuild from `state()` and the words."""
+        if "letters" not in values:
+            return cls(words, None, None)
+        own = {name.removeprefix("letters."): t for name, t in tensors.items() if name.startswith("letters.")}
+        foreign = {side: tensors[f"foreign.{side}"] for side in Side if f"foreign.{side}" in tensors}
+        return cls(words, Letters.from_state(values["letters"], own), foreign)
+
+
+def _log(rows: Tensor) -> Tensor:
+    return (rows.float() + _HEAD).log()

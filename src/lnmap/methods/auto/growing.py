@@ -1,0 +1,101 @@
+"""Grow a dictionary: words that choose each other and that the judge is sure enough of join the seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from lnmap.direction import Direction, Side
+from lnmap.judge.logit import Judge
+from lnmap.judge.panel import Panel
+from lnmap.judge.words import WordFacts
+from lnmap.methods.auto.candidates import Field, Lists, survey
+from lnmap.methods.auto.judging import Outcomes, learn_judges
+from lnmap.methods.auto.systems import Vocabularies, columns, fit_systems, mapped
+from lnmap.methods.base import Run
+from lnmap.methods.ensemble import EnsembleAlignment
+
+
+@dataclass(frozen=True)
+class Stand:
+    """Where a run stands: a dictionary (k, 2), the systems fitted on it, and the judges of what they find."""
+
+    dictionary: Tensor
+    systems: EnsembleAlignment
+    panel: Panel
+    found: dict[Direction, tuple[Field, Lists]]
+    judges: dict[Direction, Judge]
+    outcomes: dict[Direction, Outcomes]
+
+    @cached_property
+    def ranks(self) -> Tensor:
+        """1 / rank of the right answer of each held-out word of both sides, (h,)."""
+        found = [one.ranks(self.judges[direction]) for direction, one in self.outcomes.items()]
+        return torch.cat(found) if found else torch.zeros(0)
+
+    @property
+    def words(self) -> int:
+        """Held-out words of one side."""
+        return len(self.ranks) // 2
+
+    @property
+    def share(self) -> float:
+        """Per cent of held-out words whose first answer is right."""
+        return 100 * float((self.ranks == 1).float().mean()) if len(self.ranks) else 0.0
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What all rounds share.
+
+    :param seed: pairs of rows that were given (k, 2); what the judges learn from.
+    :param known: all pairs known to be right (m, 2).
+    :param facts: what the words themselves say.
+    :param most: most frequent words of each side that are searched.
+    """
+
+    vectors: Vocabularies
+    seed: Tensor
+    known: Tensor
+    facts: WordFacts
+    most: int
+
+    def stand(self, dictionary: Tensor, run: Run) -> Stand:
+        """Fit the systems on a dictionary, search both vocabularies, and learn the judges from the seed."""
+        systems = fit_systems(self.vectors, dictionary, run)
+        source, target = (mapped(systems, self.vectors, side)[: self.most] for side in Side)
+        found = survey(source, target, run)
+        panel = Panel(columns(systems, self.vectors), self.facts)
+        fields = {direction: field for direction, (field, _) in found.items()}
+        judges, outcomes = learn_judges(self.vectors, dictionary, self.seed, self.known, panel, fields, run)
+        return Stand(dictionary, systems, panel, found, judges, outcomes)
+
+
+def answers(now: Stand, direction: Direction) -> tuple[Tensor, Tensor]:
+    """Return the judged answer of each word of the language asked for, and its probability, each (n,)."""
+    field, lists = now.found[direction]
+    best, sure = [], []
+    for part in lists.parts():
+        there = now.panel.facts.may_answer(direction.asked, part.candidates)
+        chance = now.judges[direction].probability(part.describe(now.panel, field.space, direction), there)
+        top, place = chance.max(dim=1)
+        best.append(part.candidates.gather(1, place[:, None])[:, 0])
+        sure.append(top)
+    return torch.cat(best), torch.cat(sure)
+
+
+def grown(now: Stand, seed: Tensor, least: float) -> Tensor:
+    """Return the seed (k, 2) and the pairs of words outside it that choose each other and are sure enough.
+
+    :param least: the mean of both probabilities that a pair must have.
+    """
+    there, sure = answers(now, Direction.FORWARD)
+    back, sure_back = answers(now, Direction.BACKWARD)
+    rows = torch.arange(len(there), device=there.device)
+    kept = (back[there] == rows) & ((sure + sure_back[there]) / 2 >= least)
+    kept &= ~(torch.isin(rows, seed[:, 0]) | torch.isin(there, seed[:, 1]))
+    new = torch.stack([rows[kept], there[kept]], dim=1)
+    return torch.cat([seed, new[now.panel.facts.native(new)]])

@@ -1,0 +1,90 @@
+"""The systems that the judge hears: closed forms, which can be fitted again without some of the seed in no time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lnmap.direction import Direction, Side
+from lnmap.judge.panel import Columns
+from lnmap.methods.base import Run
+from lnmap.methods.ensemble import EnsembleAlignment, both_spaces
+from lnmap.methods.kernel import Kernel, KernelOptions
+from lnmap.methods.procrustes import Procrustes, ProcrustesOptions
+from lnmap.normalize import RENORM
+from lnmap.spelling import Spelling
+
+SPELLING = 0.2  # weight of the cosine of spellings in the search for candidates, where all systems count one
+_RIDGE = 3.0  # of the kernel's correction; the judge decides what it is worth
+_ANCHORS = 4000
+_BLOCK = 8192
+
+
+class Vocabularies(NamedTuple):
+    """Raw vectors of both languages (n, d_s), (m, d_t), and the columns of their words' spelling, (n, 0) if unused.
+
+    :param normalize: recipe of the rotation; the kernel has its own.
+    """
+
+    source: Tensor
+    target: Tensor
+    spelt: tuple[Tensor, Tensor]
+    normalize: str = RENORM
+
+
+def fit_systems(vectors: Vocabularies, pairs: Tensor, run: Run) -> EnsembleAlignment:
+    """Fit a rotation, and GeoMM with its corrections of both directions, on a dictionary (k, 2)."""
+    quiet = run.part()
+    rotation = Procrustes(ProcrustesOptions(normalize=vectors.normalize)).fit(
+        vectors.source, vectors.target, pairs, quiet
+    )
+    bent = Kernel(KernelOptions(ridge=_RIDGE, most=_ANCHORS)).fit(vectors.source, vectors.target, pairs, quiet)
+    parts = [*both_spaces("procrustes", rotation), *both_spaces("kernel", bent)]
+    return EnsembleAlignment([replace(part, weight=1 / len(parts)) for part in parts])
+
+
+@torch.no_grad()
+def mapped(systems: EnsembleAlignment, vectors: Vocabularies, side: Side, rows: Tensor | None = None) -> Tensor:
+    """Map words of one side, all or some rows (r,), and put their spelling beside: unit vectors (r, c)."""
+    raw, spelt = (vectors.source, vectors.spelt[0]) if side is Side.SOURCE else (vectors.target, vectors.spelt[1])
+    raw, spelt = (raw, spelt) if rows is None else (raw[rows], spelt[rows])
+    take = systems.map_source if side is Side.SOURCE else systems.map_target
+    found = torch.cat([take(block) for block in raw.split(_BLOCK)]) if len(raw) else take(raw)
+    return torch.nn.functional.normalize(torch.cat([found, spelt], dim=1), dim=1)
+
+
+@dataclass(frozen=True)
+class _Place:
+    name: str
+    direction: Direction | None
+    width: int
+    weight: float
+
+
+def columns(systems: EnsembleAlignment, vectors: Vocabularies) -> tuple[Columns, ...]:
+    """Return which columns of the mapped words each system has, spelling last."""
+    places = []
+    for part in systems.parts:
+        width = part.alignment.map_source(vectors.source[:1], part.direction).shape[1]
+        direction = None if part.alignment.one_space else part.direction
+        places.append(_Place(part.name, direction, width, part.weight))
+    spelt = vectors.spelt[0].shape[1]
+    if spelt:
+        places.append(_Place("spelling", None, spelt, SPELLING))
+    total = sum(place.weight for place in places)
+    found, start = [], 0
+    for place in places:
+        found.append(Columns(place.name, place.direction, start, start + place.width, place.weight / total))
+        start += place.width
+    return tuple(found)
+
+
+def spelt_columns(spelling: Spelling | None, vectors: tuple[Tensor, Tensor], run: Run) -> tuple[Tensor, Tensor]:
+    """Return the words' spelling as columns of both sides; none without it."""
+    if spelling is None or run.words is None:
+        return vectors[0][:, :0], vectors[1][:, :0]
+    x, y = (spelling.columns(side, words) for side, words in zip(Side, run.words, strict=True))
+    return x.to(vectors[0]), y.to(vectors[0])
