@@ -82,6 +82,19 @@ def test_foreign_words_are_no_answers():
     assert not torch.isin(judged.search(ROWS, 1).rows, ROWS).any()
 
 
+def test_a_word_spelt_alike_is_a_candidate_however_far_its_vector_is():
+    plain, judged = spaces({"csls": 1.0, "alike": 5.0})
+    words = judged.judges.panel.facts.words
+    far = int(plain.search(torch.tensor([7]), M).rows[0, -1])
+    words[Side.TARGET][far] = "Oné7"
+    hits = judged.search(torch.tensor([7, 8]), 40)
+    assert int(hits.rows[0, 0]) == far
+    assert len(set(hits.rows[0].tolist())) == 40
+    assert torch.equal(hits.rows[1], plain.search(torch.tensor([8]), 40).rows[0])
+    torch.testing.assert_close(hits.scores[0, :1], plain.score(torch.tensor([7]), torch.tensor([[far]])).scores[0])
+    assert int(judged.search(torch.tensor([7]), M).rows.unique().numel()) == M
+
+
 @pytest.mark.parametrize("mode", ["mutual", "forward", "backward", "union"])
 def test_a_dictionary_is_made_of_judged_answers(mode):
     _, judged = spaces(WEIGHTS)

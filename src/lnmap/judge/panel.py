@@ -16,7 +16,7 @@ from torch import Tensor
 from lnmap.direction import Direction, Side
 from lnmap.judge.logit import Judge
 from lnmap.judge.words import WordFacts
-from lnmap.retrieve import BilingualSpace
+from lnmap.retrieve import UNKNOWN, BilingualSpace
 
 _SPACE = ("csls", "ahead", "behind", "ahead back", "behind back")
 # Typical spreads of features on development pairs: what they are divided by.
@@ -28,6 +28,7 @@ _SCALES = {
     "behind back": 0.1,
     "letters": 2.0,
     "alike": 0.3,
+    "alike and rare": 0.5,
     "alike but rarer": 0.5,
     "length apart": 0.2,
     "foreign": 0.3,
@@ -70,6 +71,23 @@ class Panel:
     def scales(self, direction: Direction) -> Tensor:
         """What each feature is divided by, (f,)."""
         return torch.tensor([_SCALES.get(name, _PART) for name in self.names(direction)])
+
+
+def with_spelt_alike(
+    facts: WordFacts, asked: Side, query: Query, candidates: Tensor, size: int
+) -> tuple[Tensor, Tensor]:
+    """Add the word that is spelt like each word to its candidates (n, k): (n, k + 1), and which may be answers.
+
+    Vectors of rare names are too poor to find it.
+
+    :param size: how many words of the other language there are to be found.
+    """
+    like = facts.spelt_like(asked, query.rows, query.spelt)
+    added = (like != UNKNOWN) & (like < size) & (candidates != like).all(dim=1, keepdim=True)
+    every = torch.cat([candidates, torch.where(added, like, 0)], dim=1)
+    there = facts.may_answer(asked, every)
+    there[:, -1:] &= added
+    return every, there
 
 
 @dataclass(frozen=True)

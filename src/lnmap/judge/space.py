@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
-from lnmap.judge.panel import Judges, Query, describe
+from lnmap.judge.panel import Judges, Query, describe, with_spelt_alike
 from lnmap.retrieve import UNKNOWN, BestTable, BilingualSpace, Criterion, Hits
 
 LIST = 30  # candidates of a word, the best by CSLS
@@ -82,9 +82,10 @@ class JudgedSpace(BilingualSpace):
         for part in torch.arange(len(rows), device=rows.device).split(_ROWS):
             query = self._query(rows[part], None)
             listed = self.plain.search(query.rows, self._list)
-            candidates = torch.cat([targets[part], listed.rows], dim=1)
+            others, may = self._with_spelt_alike(query, listed.rows)
+            candidates = torch.cat([targets[part], others], dim=1)
             there = self.judges.panel.facts.may_answer(self.direction.asked, candidates)
-            there[:, targets.shape[1] :] &= (listed.rows[:, :, None] != targets[part][:, None]).all(dim=2)
+            there[:, targets.shape[1] :] &= may & (others[:, :, None] != targets[part][:, None]).all(dim=2)
             sure.append(self._probability(query, candidates, there, _top(listed, query))[:, : targets.shape[1]])
         return replace(hits, confidence=torch.cat(sure))
 
@@ -110,14 +111,26 @@ class JudgedSpace(BilingualSpace):
 
     def _search(self, query: Query, k: int) -> tuple[Tensor, ...]:
         hits = self.plain.search(query.vectors, max(k, self._list))
-        listed = hits.rows[:, : self._list]
-        there = self.judges.panel.facts.may_answer(self.direction.asked, listed)
-        sure = self._probability(query, listed, there, _top(hits, query))
-        order = sure.argsort(dim=1, descending=True, stable=True)
-        rest = torch.arange(self._list, hits.rows.shape[1], device=order.device).expand(len(order), -1)
-        order = torch.cat([order, rest], dim=1)[:, :k]
-        sure = torch.cat([sure, sure.new_zeros(rest.shape)], dim=1)
-        return tuple(column.gather(1, order) for column in (hits.rows, hits.scores, hits.cosines, sure))
+        listed, rest = hits.rows[:, : self._list], hits.rows[:, self._list :]
+        candidates, there = self._with_spelt_alike(query, listed)
+        sure = self._probability(query, candidates, there, _top(hits, query))
+        like = candidates[:, -1:]
+        cosine = (query.vectors[:, None] * self.target[like]).sum(dim=2)
+        score = 2 * cosine - query.means[:, None] - self.target_means[like]
+        columns = [torch.cat([candidates, rest], dim=1)]
+        for found, own in ((hits.scores, score), (hits.cosines, cosine)):
+            columns.append(torch.cat([found[:, : self._list], own, found[:, self._list :]], dim=1))
+        columns.append(torch.cat([sure, sure.new_zeros(rest.shape)], dim=1))
+        place = torch.arange(columns[0].shape[1], device=like.device).expand(len(like), -1).float()
+        key = torch.cat([-sure, 1 + place[:, candidates.shape[1] :]], dim=1)  # judged ones first, the rest as it comes
+        key[:, candidates.shape[1] - 1] += torch.where(there[:, -1], 0.0, torch.inf)
+        key[:, candidates.shape[1] :] += torch.where((rest == like) & there[:, -1:], torch.inf, 0.0)
+        order = key.argsort(dim=1, stable=True)[:, :k]
+        return tuple(column.gather(1, order) for column in columns)
+
+    def _with_spelt_alike(self, query: Query, candidates: Tensor) -> tuple[Tensor, Tensor]:
+        facts = self.judges.panel.facts
+        return with_spelt_alike(facts, self.direction.asked, query, candidates, len(self.target))
 
     def _probability(self, query: Query, candidates: Tensor, there: Tensor, top: Tensor) -> Tensor:
         features = describe(self.judges.panel, self.plain, self.direction, query, candidates, top)

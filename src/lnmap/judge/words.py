@@ -11,12 +11,13 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Side
+from lnmap.retrieve import UNKNOWN
 from lnmap.spelling import fold
 from lnmap.spelling.letters import Letters
 
 FREQUENCY = ("frequency", "rarer", "frequency apart")
-SPELLING = ("letters", "alike", "alike but rarer", "length apart", "foreign")
-FOREIGN = 0.5  # likeness from which a word counts as one of the other language
+SPELLING = ("letters", "alike", "alike and rare", "alike but rarer", "length apart", "foreign")
+FOREIGN = 0.9  # likeness from which a word counts as one of the other language
 _HEAD = 10  # added to ranks: the very first of them say little
 _MOST_ODDS = 12.0
 _BLOCK = 4096  # words whose pairs are spelt out at a time
@@ -36,6 +37,7 @@ class WordFacts:
         self.words, self.letters, self.foreign = words, letters, foreign or {}
         self._numbers: dict[str, int] = {}
         self._folded: dict[Side, tuple[Tensor, Tensor]] = {}
+        self._first: dict[Side, Tensor] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,8 +59,23 @@ class WordFacts:
         same, length = self._alike(asked, words, candidates)
         odds = self._odds(asked, words, candidates)
         foreign = self.foreign[asked.other].to(other.device)[candidates] if self.foreign else torch.zeros_like(other)
-        found += [odds, same, same * (other - own), length, foreign.to(other) * same]
+        found += [odds, same, same * own, same * (other - own), length, foreign.to(other) * same]
         return torch.stack(found, dim=-1)
+
+    def spelt_like(self, asked: Side, rows: Tensor, spelt: Sequence[str] | None = None) -> Tensor:
+        """Return the word of the other language that is spelt like each word, the most frequent one, or -1: (n, 1)."""
+        if self.letters is None:
+            return torch.full_like(rows, UNKNOWN)[:, None]
+        numbers, _ = self._fold(asked.other)
+        if asked not in self._first:
+            first = torch.full((len(self._numbers),), UNKNOWN)
+            first[numbers.flip(0)] = torch.arange(len(numbers)).flip(0)  # the last one written is the most frequent
+            self._first[asked] = first
+        words = [self.words[asked][row] for row in rows.tolist()] if spelt is None else spelt
+        first = self._first[asked]
+        own = torch.tensor([self._numbers.get(fold(word), UNKNOWN) for word in words]).long()
+        known = (own >= 0) & (own < len(first))
+        return torch.where(known, first[own.clamp(0, len(first) - 1)], UNKNOWN)[:, None].to(rows)
 
     def may_answer(self, asked: Side, candidates: Tensor) -> Tensor:
         """Return which candidates (n, k) are words of their own language: what is foreign there is no answer."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
-from lnmap.judge.panel import Panel, Query, describe
+from lnmap.judge.panel import Panel, Query, describe, with_spelt_alike
 from lnmap.judge.space import LIST
 from lnmap.methods.base import Run
 from lnmap.retrieve import NEIGHBOURS, BilingualSpace, top_k
@@ -36,6 +36,11 @@ class Lists:
         for start in range(0, len(self.candidates), _WORDS):
             rows = slice(start, start + _WORDS)
             yield Lists(self.query[rows], self.candidates[rows], self.top[rows])
+
+    def with_spelt_alike(self, panel: Panel, direction: Direction, size: int) -> tuple[Lists, Tensor]:
+        """Add the words that are spelt like those asked for, and return which candidates may be answers (n, k + 1)."""
+        candidates, there = with_spelt_alike(panel.facts, direction.asked, self.query, self.candidates, size)
+        return Lists(self.query, candidates, self.top), there
 
     def describe(self, panel: Panel, space: BilingualSpace, direction: Direction) -> Tensor:
         """Return the features of all candidates (n, k, f)."""

@@ -79,10 +79,10 @@ def answers(now: Stand, direction: Direction) -> tuple[Tensor, Tensor]:
     field, lists = now.found[direction]
     best, sure = [], []
     for part in lists.parts():
-        there = now.panel.facts.may_answer(direction.asked, part.candidates)
-        chance = now.judges[direction].probability(part.describe(now.panel, field.space, direction), there)
+        every, there = part.with_spelt_alike(now.panel, direction, len(field.answering))
+        chance = now.judges[direction].probability(every.describe(now.panel, field.space, direction), there)
         top, place = chance.max(dim=1)
-        best.append(part.candidates.gather(1, place[:, None])[:, 0])
+        best.append(every.candidates.gather(1, place[:, None])[:, 0])
         sure.append(top)
     return torch.cat(best), torch.cat(sure)
 

@@ -114,9 +114,8 @@ def _judged_words(field: Field, held: Tensor, known: Tensor, panel: Panel, direc
     words = held[(held[:, 0] < len(field.asked)) & (held[:, 1] < len(field.answering)), 0].unique()
     field.space.means[0][words] = field.neighbourhood(words, run)
     _look_back(field, field.candidates(words, run).candidates.unique(), run)
-    lists = field.candidates(words, run)
+    lists, there = field.candidates(words, run).with_spelt_alike(panel, direction, len(field.answering))
     right = torch.isin(words[:, None] * size + lists.candidates, known[:, 0] * size + known[:, 1])
-    there = panel.facts.may_answer(direction.asked, lists.candidates)
     return Outcomes(lists.describe(panel, field.space, direction), there, right & there)
 
 
