@@ -111,17 +111,12 @@ def outcomes(
     return features(space, words, hits), right
 
 
-def hold_out(pairs: Tensor, seed: int, rarest: bool = False) -> Tensor | None:
-    """Choose the pairs (h, 2) of a fifth of the source words; None when there are too few.
-
-    :param rarest: take the least frequent words, which are more like those asked for later, not random ones.
-    """
+def hold_out(pairs: Tensor, seed: int) -> Tensor | None:
+    """Choose the pairs (h, 2) of a random fifth of the source words; None when there are too few."""
     words = pairs[:, 0].unique()
     count = max(LEAST, int(len(words) * _SHARE))
     if len(words) - count < LEAST:
         return None
-    if rarest:
-        return pairs[torch.isin(pairs[:, 0], words[-count:])]
     order = torch.randperm(len(words), generator=torch.Generator().manual_seed(seed)).to(words.device)
     return pairs[torch.isin(pairs[:, 0], words[order[:count]])]
 
