@@ -2,8 +2,8 @@
 
 python scripts/keep_results.py FOLDER benchmarks/results/TABLE [TABLE]
 
-FOLDER is one that `lnmap reproduce` wrote; name the table if it holds several. A newer result of a cell and seed takes the
-place of the one that is there.
+FOLDER is one that `lnmap reproduce` wrote; name the table if it holds several. A newer result of a cell and seed takes
+the place of the one that is there.
 """
 
 from __future__ import annotations
