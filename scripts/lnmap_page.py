@@ -52,7 +52,8 @@ def scores(folder: str, take: str) -> dict[tuple[str, str], list[float]]:
 
 def table(folder: str, take: str, method: str | None = None) -> str:
     """Return the mean P@1 and its standard deviation over seeds; development scores also have means of directions."""
-    cells, plan = scores(folder, take), load_table(folder)
+    (name,) = Results(STORED / folder).plan()
+    cells, plan = scores(folder, take), load_table(name)
     directions = [d for d in dict.fromkeys(c.direction for c in plan.cells) if any(key[1] == d for key in cells)]
     wanted = [cell for cell in plan.cells if method in (None, cell.method) and any(k[0] == cell.system for k in cells)]
     groups = {name: group for name, group in GROUPS.items() if {*group} <= {*directions}}
