@@ -137,8 +137,8 @@ def autoencoders() -> str:
     return (
         f"25 epochs leave the squared error of the English autoencoder (run en-fr, mean over dimensions) at "
         f"{error['sgd']:.1e}; predicting zeros has {1 / 300:.1e}. With Adam at the same rate it is "
-        f"{error['nonlinear']:.1e}, with as many steps as 200 000 words take {error['long']:.1e}, with linear "
-        f"autoencoders {error['linear']:.1e}."
+        f"{error['nonlinear']:.1e}, with as many steps as 200 000 words take {error['long']:.1e}; linear autoencoders "
+        f"have {error['linear']:.1e} and {error['linear-long']:.1e}."
     )
 
 
