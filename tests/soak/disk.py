@@ -27,6 +27,8 @@ def _writer(lab: Lab, place: Path, attempt: int) -> list[object]:
         export,
         *([*export, "--format", kind] for kind in ("bin", "npz", "store")),
         ["induce", lab.model, "--mode", "union", "--out", place / "dictionary.tsv"],
+        ["induce", lab.model, "--format", "stardict", "--both", "--out", place / "book"],
+        ["induce", lab.model, "--both", "--out", place / "book.html"],
     ]
     return commands[(attempt - 1) % len(commands)]
 
