@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import IO, ClassVar
 
 from lnmap.errors import LexiconError
-from lnmap.io.dictionaries.content import Dictionary
+from lnmap.io.dictionaries.content import UNKNOWN_LANGUAGES, Dictionary
 from lnmap.io.source import ByteSource
 
 MOST_BYTES = 1 << 30  # of a dictionary, unpacked
@@ -64,6 +64,11 @@ class Format(ABC):
         One file gets the name that the caller chose; several become a folder or an archive.
         """
         raise NotImplementedError
+
+    def ending(self, both: bool) -> str:
+        """Return how the name of a file ends that holds one direction or both."""
+        nothing = Dictionary([], [] if both else None, UNKNOWN_LANGUAGES, "")
+        return self.suffix if len(self.files(nothing)) == 1 else ".zip"
 
     def recognise(self, head: bytes) -> bool:
         """Whether a file that begins with these bytes is of this format."""
