@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import IO, ClassVar
+from typing import IO, ClassVar, NamedTuple
 
 from lnmap.errors import LexiconError
 from lnmap.io.dictionaries.content import UNKNOWN_LANGUAGES, Dictionary
@@ -19,8 +18,7 @@ Write = Callable[[IO[bytes]], None]
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """What was found at one place of a file: a pair, or a reason why there is none."""
 
     number: int

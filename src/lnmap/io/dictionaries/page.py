@@ -16,7 +16,7 @@ _STYLE = """
 @page { size: A4; margin: 18mm 15mm }
 body { font: 10pt/1.35 Georgia, 'Noto Serif', serif; max-width: 190mm; margin: 2em auto; padding: 0 1em }
 h1 { font-size: 16pt } .letters { columns: 2; column-gap: 8mm }
-section + section { break-before: page }
+main + section { break-before: page }
 h2 { font-size: 13pt; margin: .6em 0 .2em; border-bottom: .5pt solid; break-after: avoid }
 p { margin: 0; padding-inline-start: 1em; text-indent: -1em; break-inside: avoid }
 [dir=rtl] p { text-align: right }
@@ -44,8 +44,8 @@ class Page(TextFormat):
             f'<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head><meta charset="utf-8"/>'
             f'{_GENERATOR.decode()} {__version__}"/><title>{title}</title><style>{_STYLE}</style></head>\n<body>\n'
         )
-        for part in dictionary.parts():
-            yield from _section(part, escaped(part.title(dictionary)))
+        for part, tag in zip(dictionary.parts(), ("main", "section"), strict=False):
+            yield from _section(part, tag, escaped(part.title(dictionary)))
         yield "</body>\n</html>\n"
 
     def recognise(self, head: bytes) -> bool:
@@ -53,23 +53,20 @@ class Page(TextFormat):
 
     def read(self, source: ByteSource, languages: Languages) -> Iterator[Row]:
         """Read the first part of a page that was written here."""
-        for section in elements(source, "section"):
-            for letters in section.children("div"):
-                for entry in letters.children("p"):
-                    (word, *translations) = [one.text() for one in entry.children("b", "span")] or [""]
-                    yield from (Row(entry.line, word, translation) for translation in translations)
-            return
+        for entry in elements(source, "p", leave_out=("section",)):
+            words = [one.text() for one in entry.children("b", "span")]
+            yield from (Row(entry.line, words[0], translation) for translation in words[1:])
 
 
-def _section(part: Part, title: str) -> Iterator[str]:
+def _section(part: Part, tag: str, title: str) -> Iterator[str]:
     source, target = part.languages
-    yield f"<section>\n<h1>{title}</h1>\n<p>{_count(part)}</p>\n"
+    yield f"<{tag}>\n<h1>{title}</h1>\n<p>{_count(part)}</p>\n"
     yield f'<div class="letters" lang="{source}"{_side(source)}>\n'
     for letter, articles in groupby(part.articles, key=lambda article: part.alphabet.heading(article.word)):
         yield f"<h2>{escaped(letter)}</h2>\n"
         for article in articles:
             yield _entry(article, target)
-    yield "</div>\n</section>\n"
+    yield f"</div>\n</{tag}>\n"
 
 
 def _count(part: Part) -> str:
