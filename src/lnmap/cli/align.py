@@ -110,7 +110,9 @@ def _describe_seed(pairs: Lexicon) -> str:
     """Describe how many pairs were found, and how many are trained on."""
     origin = pairs.origin
     lines = origin.get("skipped")
-    why = f"; {skipped(len(lines), lines[0], origin.get('unit', 'line'))}" if lines else ""
+    why = (
+        f"; {skipped(origin.get('skipped_in_all', len(lines)), lines[0], origin.get('unit', 'line'))}" if lines else ""
+    )
     name = origin.get("path") or origin.get("seed")
     known = f" of {origin['read']:,}" if "read" in origin else ""
     return f"seed:   {len(pairs):,}{known} pairs{f' from {name}' if name else ''} ({origin.get('take')}){why}"

@@ -3,7 +3,9 @@
 import gzip
 import io
 import json
+import os
 import struct
+import threading
 import zipfile
 
 import pytest
@@ -275,6 +277,34 @@ def test_a_folder_of_two_dictionaries(tmp_path):
     (tmp_path / "e.ifo").write_text("")
     with pytest.raises(LexiconError, match=r"holds 2 dictionaries; give one of them, such as .*d\.ifo"):
         read_lexicon(tmp_path)
+
+
+def test_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for data in (TMX, "PK\x03\x04 b\n"):
+        writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(data,))
+        writer.start()
+        assert len(read_lexicon(tmp_path / "pipe")) > 0
+        writer.join()
+
+
+def test_glosses_of_the_same_language_are_no_translations(tmp_path):
+    """A language that Wiktionary is written in has tables of translations, and glosses in itself."""
+    mute = json.dumps({"word": "hound", "lang_code": "en", "senses": [{"glosses": ["dog"]}]})
+    with pytest.raises(LexiconError, match="holds no pairs of en and xx"):
+        read(tmp_path, f"{mute}\n{WIKTEXTRACT}", "en,xx")
+
+
+def test_segments_without_a_language_are_of_none(tmp_path):
+    unit = "<tu><tuv><seg>x</seg></tuv><tuv xml:lang='fr-fr'><seg>y</seg></tuv></tu>"
+    found = read(tmp_path, TMX.replace("<body>", f"<body>{unit}"))
+    assert list(found) == [*DOG, ("R&D", "R&D")]
+    assert found.origin["skipped"][0] == [1, "one language instead of two"]
+
+
+def test_a_million_skipped_lines_are_counted_not_kept(tmp_path):
+    found = read(tmp_path, "a b\n" + "x\n" * 5000)
+    assert (len(found.origin["skipped"]), found.origin["skipped_in_all"]) == (1000, 5000)
 
 
 def test_endless_words_are_skipped(tmp_path):

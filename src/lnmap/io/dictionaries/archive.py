@@ -52,20 +52,19 @@ class Archive:
 @contextmanager
 def opened(path: Path) -> Iterator[Archive | None]:
     """Open a zip archive; None for any other file, and for one that is broken, which its reader will say."""
-    try:
-        with path.open("rb") as file:
-            if file.read(4) not in _MAGIC:
-                yield None
-                return
-    except OSError:
-        yield None
-        return
-    try:
-        archive = zipfile.ZipFile(path)
-    except _BROKEN:
+    archive = _open(path) if path.is_file() else None  # what is read from a pipe is gone
+    if archive is None:
         yield None
         return
     with archive:
         if len(archive.namelist()) > _MOST_FILES:
             raise LexiconError(f"{path} holds more than {_MOST_FILES:,} files; this is no dictionary")
         yield Archive(path, archive)
+
+
+def _open(path: Path) -> zipfile.ZipFile | None:
+    try:
+        with path.open("rb") as file:
+            return zipfile.ZipFile(path) if file.read(4) in _MAGIC else None
+    except _BROKEN:
+        return None

@@ -15,7 +15,9 @@ _GENERATOR = b'<meta name="generator" content="lnmap'
 _STYLE = """
 @page { size: A4; margin: 18mm 15mm }
 body { font: 10pt/1.35 Georgia, 'Noto Serif', serif; max-width: 190mm; margin: 2em auto; padding: 0 1em }
-h1 { font-size: 16pt } .letters { columns: 2; column-gap: 8mm }
+h1 { font-size: 16pt }
+@media screen { .letters > div { columns: 2; column-gap: 8mm } }
+@media print { .letters { columns: 2; column-gap: 8mm } }
 main + section { break-before: page }
 h2 { font-size: 13pt; margin: .6em 0 .2em; border-bottom: .5pt solid; break-after: avoid }
 p { margin: 0; padding-inline-start: 1em; text-indent: -1em; break-inside: avoid }
@@ -63,9 +65,10 @@ def _section(part: Part, tag: str, title: str) -> Iterator[str]:
     yield f"<{tag}>\n<h1>{title}</h1>\n<p>{_count(part)}</p>\n"
     yield f'<div class="letters" lang="{source}"{_side(source)}>\n'
     for letter, articles in groupby(part.articles, key=lambda article: part.alphabet.heading(article.word)):
-        yield f"<h2>{escaped(letter)}</h2>\n"
+        yield f"<h2>{escaped(letter)}</h2>\n<div>\n"
         for article in articles:
             yield _entry(article, target)
+        yield "</div>\n"
     yield f"</div>\n</{tag}>\n"
 
 

@@ -20,6 +20,7 @@ from lnmap.io.source import ByteSource
 from lnmap.lexicon import Lexicon
 
 _LONGEST = 1000  # characters of a word
+_TOLD = 1000  # of what was skipped: models keep where their pairs came from
 _XML = (b"<?xml", b"\xef\xbb\xbf<?xml", b"\xff\xfe<\0", b"\xfe\xff\0<")
 
 
@@ -30,7 +31,7 @@ def read_lexicon(path: str | Path, languages: str | Sequence[str] | None = None)
     columns (scores) are ignored. Any other line is split at blanks and must hold two words. Empty lines are passed
     over, and so are comments: lines that begin with `# ` and are not exactly two words, for `#` is a word of many
     vocabularies. A first line that names the columns (`source`, `target`, then others) is no pair. What is no pair is
-    skipped and listed in `origin["skipped"]`.
+    skipped; `origin["skipped"]` lists the first thousand places and reasons.
 
     :param path: a file, packed or not, or the folder of a StarDict dictionary.
     :param languages: codes such as 'en,fr', for a file that holds more than two languages, or holds them in the other
@@ -48,7 +49,8 @@ def read_lexicon(path: str | Path, languages: str | Sequence[str] | None = None)
         raise LexiconError(
             f"{path} holds no word pairs: {len(skipped):,} {many} skipped (first: {unit} {number}, {reason})"
         )
-    return Lexicon(pairs, {"path": str(path), "format": name, "pairs": len(pairs), "skipped": skipped, "unit": unit})
+    told = {"skipped": skipped[:_TOLD], "skipped_in_all": len(skipped), "unit": unit}
+    return Lexicon(pairs, {"path": str(path), "format": name, "pairs": len(pairs), **told})
 
 
 @contextmanager

@@ -48,7 +48,7 @@ class Tmx(TextFormat):
         pair = languages
         for unit in elements(source, "tu"):
             sides = [_side(variant) for variant in unit.children("tuv")]
-            codes = list(dict.fromkeys(code for code, _ in sides))
+            codes = list(dict.fromkeys(code for code, _ in sides if code))
             if pair is None and len(codes) == 2:
                 pair = codes[0], codes[1]
             if languages is None and (others := [code for code in codes if code not in (pair or codes[:2])]):
@@ -68,7 +68,7 @@ def _rows(line: int, sides: list[Side], languages: Languages) -> Iterator[Row]:
     if languages is None:
         yield Row(line, problem="one language instead of two")
         return
-    first, second = ([word for code, word in sides if is_language(code, one)] for one in languages)
+    first, second = ([word for code, word in sides if code and is_language(code, one)] for one in languages)
     for word in first:
         for translation in second:
             if _is_sentence(word) or _is_sentence(translation):

@@ -16,7 +16,7 @@ _MOST_BYTES = 64 << 30  # the largest is 20 GB; it is read line by line, and onl
 
 
 class Wiktextract(Format):
-    """Translation tables; where there are none, glosses of one word. This format is read only."""
+    """Translation tables; where the language has none, glosses of one word. This format is read only."""
 
     name, suffix, writes = "wiktextract", ".jsonl", False
     title = "Wiktionary as JSON lines"
@@ -28,20 +28,20 @@ class Wiktextract(Format):
     def read(self, source: ByteSource, languages: Languages) -> Iterator[Row]:
         tables, glosses = _Languages(source.path, languages), _Languages(source.path, languages)
         translated: list[Row] = []
-        glossed: list[Row] = []
+        glossed: list[Row] | None = []  # None once there are tables: glosses are then of the same language
         for number, entry in json_lines(source, _MOST_BYTES):
             if not isinstance(entry, dict) or not isinstance(entry.get("word"), str):
                 yield Row(number, problem="no object with a word")
                 continue
             word, code = entry["word"], _string(entry.get("lang_code"))
-            for table in (entry, *_objects(entry.get("senses"))):
-                for one in _objects(table.get("translations")):
-                    answer, its = one.get("word"), _string(one.get("code") or one.get("lang_code"))
-                    if isinstance(answer, str) and tables.fit(code, its):
-                        translated.append(Row(number, word, answer))
-            if glosses.fit(code, ""):
+            own = glosses.fit(code, "")
+            for answer, its in _translations(entry):
+                glossed = None if own else glossed
+                if tables.fit(code, its):
+                    translated.append(Row(number, word, answer))
+            if own and glossed is not None:
                 glossed += (Row(number, word, gloss) for gloss in _glosses(entry))
-        yield from translated or glossed
+        yield from translated or glossed or ()
 
 
 class _Languages:
@@ -63,6 +63,15 @@ class _Languages:
 
     def _error(self) -> LexiconError:
         return too_many(self.path, list(dict.fromkeys([*self._seen[0], *self._seen[1]])))
+
+
+def _translations(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the translations of an entry and of its senses, each with the code of its language."""
+    for table in (entry, *_objects(entry.get("senses"))):
+        for one in _objects(table.get("translations")):
+            answer = one.get("word")
+            if isinstance(answer, str):
+                yield answer, _string(one.get("code") or one.get("lang_code"))
 
 
 def _glosses(entry: dict[str, Any]) -> Iterator[str]:
