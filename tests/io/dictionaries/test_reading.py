@@ -40,6 +40,9 @@ TEI = """<?xml version="1.0" encoding="UTF-8"?><?xml-stylesheet href="x"?><TEI x
 <sense><cit type="trans" xml:lang="fr"><quote>chien</quote><quote>chienne</quote></cit>
 <cit type="example" xml:lang="en"><quote>my dog</quote>
 <cit type="trans" xml:lang="fr"><quote>mon chien</quote></cit></cit></sense></entry></body></text></TEI>"""
+DEFINED = "<TEI><entry><form><orth>abudu</orth></form><sense><def>worship, revere (God)</def></sense></entry></TEI>"
+NYUMBA = """<sense><definition><form lang="en"><text>house; a building that people live in</text></form></definition>
+</sense></entry></lift>"""
 WORDS = [
     {
         "word": "dog",
@@ -77,6 +80,8 @@ def read(tmp_path, data, languages=None, name="file"):
         (WIKTEXTRACT, "en,de", [("dog", "Hund")]),
         (WIKTEXTRACT, "fr,en", [("chien", "dog")]),
         (GLOSSED, None, [("chien", "dog")]),
+        (DEFINED, None, [("abudu", "worship"), ("abudu", "revere")]),
+        (LIFT.replace("</entry></lift>", NYUMBA), "seh,en", [("mbwa", "dog"), ("mbwa", "hound"), ("nyumba", "house")]),
         (HUNALIGN, None, [*DOG, ("ice cream", "crème glacée")]),
         (MOSES, None, [("cat", "chat"), *DOG, ("dog", "clebs")]),
         ('{"source": "dog", "target": "chien", "csls": 1}\n', None, DOG),
@@ -112,6 +117,7 @@ def test_packed(tmp_path):
         "a\t0.5 x 0.5\n",
         "dog @home\n",
         "x y,z\na b\n",
+        "1,000 1.000\n2,5 2.5\n",
     ],
 )
 def test_tokens_are_no_other_format(tmp_path, text):

@@ -1,7 +1,8 @@
-"""Choose two languages where a file may hold more of them."""
+"""Choose what is a translation: two languages where a file may hold more of them, short texts in explanations."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,6 +13,9 @@ from lnmap.io.dictionaries.contract import Languages, Row
 Side = tuple[str, str]  # a language's code in lower case, "" for none, and a word of it
 Unit = tuple[int, list[Side], list[Side]]  # where it is, its words, their translations
 _SHOWN = 6
+_ASIDE = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|^\s*\d{1,3}[.)]\s")
+_BETWEEN = re.compile(r"[,;]")
+_MOST_WORDS = 4  # of a translation in an article; more is an explanation
 
 
 def choose_pairs(units: Iterable[Unit], languages: Languages, path: Path) -> Iterator[Row]:
@@ -28,6 +32,15 @@ def choose_pairs(units: Iterable[Unit], languages: Languages, path: Path) -> Ite
             raise too_many(path, [code for code, _ in one.most_common()])
     for unit in held:
         yield from _rows(*unit, None)
+
+
+def explained(text: str) -> Iterator[str]:
+    """Yield what looks like a translation in an article: between commas, without what is in brackets, and short."""
+    for line in text.splitlines():
+        for piece in _BETWEEN.split(_ASIDE.sub(" ", line)):
+            words = piece.split()
+            if 0 < len(words) <= _MOST_WORDS:
+                yield " ".join(words)
 
 
 def is_language(code: str, wanted: str) -> bool:

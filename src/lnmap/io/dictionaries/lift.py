@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator
 
-from lnmap.io.dictionaries.choose import Side, choose_pairs
+from lnmap.io.dictionaries.choose import Side, choose_pairs, explained
 from lnmap.io.dictionaries.content import Article, Dictionary, Pair
 from lnmap.io.dictionaries.contract import Languages, Row, TextFormat
 from lnmap.io.dictionaries.xml import Element, elements, escaped, is_xml_text, root_of
@@ -38,14 +38,13 @@ class Lift(TextFormat):
         return root_of(head) == "lift"
 
     def read(self, source: ByteSource, languages: Languages) -> Iterator[Row]:
-        """Read headwords and the glosses of their senses; deleted entries do not count."""
+        """Read headwords and the glosses of their senses, or short definitions; deleted entries do not count."""
 
         def found() -> Iterator[tuple[int, list[Side], list[Side]]]:
             for entry in elements(source, "entry"):
                 if "dateDeleted" not in entry.attributes:
                     words = [_side(form) for form in entry.find("lexical-unit", "form")]
-                    glosses = [_side(gloss) for sense in _senses(entry) for gloss in sense.children("gloss")]
-                    yield entry.line, words, glosses
+                    yield entry.line, words, [side for sense in _senses(entry) for side in _meanings(sense)]
 
         return choose_pairs(found(), languages, source.path)
 
@@ -72,6 +71,13 @@ def _senses(element: Element) -> Iterator[Element]:
     for sense in element.children("sense", "subsense"):
         yield sense
         yield from _senses(sense)
+
+
+def _meanings(sense: Element) -> Iterator[Side]:
+    """Yield the glosses of a sense; where it has none, what is short in its definition."""
+    yield from (glosses := [_side(gloss) for gloss in sense.children("gloss")])
+    for code, text in () if glosses else map(_side, sense.find("definition", "form")):
+        yield from ((code, word) for word in explained(text))
 
 
 def _side(form: Element) -> Side:

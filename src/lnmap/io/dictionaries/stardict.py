@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from lnmap.errors import LexiconError
+from lnmap.io.dictionaries.choose import explained
 from lnmap.io.dictionaries.content import Article, Dictionary, Part
 from lnmap.io.dictionaries.contract import MOST_BYTES, Format, Languages, Row, Write, check_size, is_unicode
 from lnmap.io.dictionaries.dictzip import DictzipWriter
@@ -20,9 +21,6 @@ _AUTHOR = "lnmap"
 _LONGEST_WORD = 255  # bytes of a headword
 _TEXTS, _MARKUP = "mtyl", "hgx"  # kinds of articles: text, and text with tags
 _TAGS = re.compile(r"<[^<>]{0,200}>")
-_ASIDE = re.compile(r"\([^()]{0,200}\)|\[[^\[\]]{0,200}\]|^\s*\d{1,3}[.)]\s")
-_BETWEEN = re.compile(r"[,;]")
-_MOST_WORDS = 4  # of a translation in an article by others; more is an explanation
 _FASTEST = 1 << 16
 
 
@@ -50,7 +48,7 @@ class StarDict(Format):
         path = source.path
         facts = _facts(source.read(_FASTEST))
         kinds = facts.get("sametypesequence", "")
-        split = _own_lines if facts.get("author") == _AUTHOR else _translations
+        split = _own_lines if facts.get("author") == _AUTHOR else explained
         index, texts = _beside(path, ".idx"), _beside(path, ".dict")
         wide = facts.get("idxoffsetbits") == "64"
         for number, (word, start, length) in enumerate(_index(index, wide, path), 1):
@@ -156,12 +154,3 @@ def _texts(article: bytes, kinds: str) -> Iterator[str]:
 
 def _own_lines(text: str) -> Iterator[str]:
     return (line.rpartition("\t")[0] for line in text.split("\n"))
-
-
-def _translations(text: str) -> Iterator[str]:
-    """Yield what looks like a translation: between commas, without what stands in brackets, and short."""
-    for line in text.splitlines():
-        for piece in _BETWEEN.split(_ASIDE.sub(" ", line)):
-            words = piece.split()
-            if 0 < len(words) <= _MOST_WORDS:
-                yield " ".join(words)

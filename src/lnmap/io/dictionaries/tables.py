@@ -184,9 +184,15 @@ def _separator(lines: Sequence[str]) -> str | None:
             rows = [row for row in csv.reader((line + "\n" for line in lines), delimiter=separator) if row]
         except csv.Error:
             continue
-        if rows and (_is_named(rows[0]) or (len({len(row) for row in rows}) == 1 and len(rows[0]) > 1)):
+        same = len({len(row) for row in rows}) == 1 < len(rows[0]) if rows else False
+        if (rows and _is_named(rows[0])) or (same and not _are_pairs(lines)):
             return separator
     return None
+
+
+def _are_pairs(lines: Sequence[str]) -> bool:
+    """Whether every line is two words already, with a comma in them: `1,000 1.000`."""
+    return all(len(_fields(line)) == 2 and '"' not in line for line in lines)
 
 
 def _is_named(cells: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lnmap.io.dictionaries.choose import Side, choose_pairs
+from lnmap.io.dictionaries.choose import Side, choose_pairs, explained
 from lnmap.io.dictionaries.contract import Format, Languages, Row
 from lnmap.io.dictionaries.xml import Element, elements, root_of
 from lnmap.io.source import ByteSource
@@ -13,7 +13,7 @@ _ROOTS = ("TEI", "TEI.2", "teiCorpus")
 
 
 class Tei(Format):
-    """Entries with written forms and quoted translations; this format is read only."""
+    """Entries with written forms and quoted translations, or short definitions; this format is read only."""
 
     name, suffix, writes = "tei", ".tei", False
     title = "dictionaries of FreeDict, in TEI"
@@ -25,7 +25,9 @@ class Tei(Format):
         def found() -> Iterator[tuple[int, list[Side], list[Side]]]:
             for entry in elements(source, "entry"):
                 words = [("", orth.text().strip()) for orth in _all(entry, "orth", "sense")]
-                yield entry.line, words, [quote for cited in _all(entry, "cit") for quote in _quotes(cited)]
+                quotes = [quote for cited in _all(entry, "cit") for quote in _quotes(cited)]
+                short = (("", word) for one in _all(entry, "def") for word in explained(one.text()))
+                yield entry.line, words, quotes or list(short)
 
         return choose_pairs(found(), languages, source.path)
 
