@@ -9,7 +9,7 @@ import pytest
 from tests.serve.serving import bad, good
 
 from lnmap.io import DICTIONARY_FORMATS, read_lexicon
-from lnmap.serve import schemas
+from lnmap.serve import limits, schemas
 
 
 def fetch(client, place, model="en-fr", **params):
@@ -50,6 +50,14 @@ def test_confidence_and_given(client, tmp_path):
 
 def test_odd_words_and_unknown_languages(client, tmp_path):
     assert ("<b>bold</b>", "<b>bold</b>") in set(read_lexicon(fetch(client, tmp_path, "odd-ones", format="tmx")))
+
+
+def test_one_is_made_at_a_time(client, models, monkeypatch):
+    monkeypatch.setattr(limits, "TURN_SECONDS", 0.01)
+    with models["en-fr"].writing:
+        bad(client.get("/api/models/en-fr/dictionary"), 503, "busy")
+        assert client.get("/api/models/odd-ones/dictionary").status_code == 200
+    assert client.get("/api/models/en-fr/dictionary").status_code == 200
 
 
 def test_refusals_leave_nothing_behind(client, monkeypatch, tmp_path):

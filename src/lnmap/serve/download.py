@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +17,7 @@ from lnmap.direction import Direction, Side
 from lnmap.io import DICTIONARY_FORMATS, write_dictionary
 from lnmap.io.dictionaries import find_format
 from lnmap.serve import limits
+from lnmap.serve.errors import ApiError
 from lnmap.serve.models import ServedModel
 from lnmap.serve.schemas import GIVEN
 
@@ -30,24 +33,24 @@ class WantedDictionary(BaseModel):
 
 
 def download(served: ServedModel, wanted: WantedDictionary) -> Response:
-    """Write the dictionary of a model and send it; one is made at a time, for each takes a core."""
+    """Write the dictionary of a model and send it."""
     loaded = served.loaded
     model, kind = loaded.model, find_format(wanted.format, Path())
     languages = [loaded.about["sides"][side]["language"] for side in Side]
     known = all(languages) and len(set(languages)) == len(languages)
     name = f"{served.id}-dictionary{kind.ending(wanted.both)}"
+    with _turn(served):
+        lexicons = [
+            model.induce(
+                count=wanted.translations,
+                direction=direction,
+                min_confidence=wanted.min_confidence,
+                given=wanted.given,
+            )
+            for direction in (Direction if wanted.both else [Direction.FORWARD])
+        ]
     folder = Path(tempfile.mkdtemp(prefix="lnmap-"))
     try:
-        with served.writing:
-            lexicons = [
-                model.induce(
-                    count=wanted.translations,
-                    direction=direction,
-                    min_confidence=wanted.min_confidence,
-                    given=wanted.given,
-                )
-                for direction in (Direction if wanted.both else [Direction.FORWARD])
-            ]
         write_dictionary(
             folder / name,
             lexicons[0],
@@ -62,3 +65,14 @@ def download(served: ServedModel, wanted: WantedDictionary) -> Response:
     done = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
     media = "application/zip" if name.endswith(".zip") else kind.media
     return FileResponse(folder / name, media_type=media, filename=name, background=done)
+
+
+@contextmanager
+def _turn(served: ServedModel) -> Iterator[None]:
+    """Let one dictionary be made at a time, for each takes a core, and no request wait for long."""
+    if not served.writing.acquire(timeout=limits.TURN_SECONDS):
+        raise ApiError(503, "busy", "another dictionary of this model is being made; try again in a minute")
+    try:
+        yield
+    finally:
+        served.writing.release()

@@ -206,7 +206,10 @@ def export_marks(
 @router.get(
     MODEL + "/dictionary",
     response_class=Response,
-    responses={200: {"content": {"application/octet-stream": {}}, "description": "A dictionary."}},
+    responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "A dictionary."},
+        503: BODY_ERRORS[503],
+    },
 )
 def download_dictionary(served: Served, wanted: Annotated[WantedDictionary, Query()]) -> Response:
     """Download the whole dictionary, mutual translations, in one of the formats."""
