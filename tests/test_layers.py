@@ -28,6 +28,7 @@ PARTS = {
     "embeddings": "errors",
     "lexicon": "errors embeddings",
     "io": "errors version direction progress embeddings lexicon",
+    "text": "errors progress embeddings lexicon io",
     "datasets": "errors direction version progress embeddings lexicon io",
     "spelling": "errors direction",
     "normalize": "errors direction embeddings",
@@ -50,7 +51,7 @@ PARTS = {
 for front_door in ("experiments", "serve", "cli"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {"io", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
+NOT_CORE = {"io", "text", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 CORE_USES = {"anyascii"}  # where it is installed; without it words of other scripts are left as they are
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]
