@@ -12,9 +12,11 @@ from lnmap.errors import TrainingError
 from lnmap.foreign import foreignness
 from lnmap.judge import Judges, WordFacts
 from lnmap.methods.auto.growing import Ground, Stand, grown
+from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
 from lnmap.methods.auto.start import first_pairs
 from lnmap.methods.auto.systems import SPELLING, Vocabularies, spelt_columns
+from lnmap.methods.auto.trim import trim
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.methods.options import Options, option
@@ -59,7 +61,10 @@ class Auto(Method):
         """Grow a dictionary in rounds, and keep the systems and judges of the round that finds held-out words best."""
         if len(pairs):
             require_pairs(self, pairs, _LEAST)
+        notice_vocabularies(run)
         known = pairs if run.known is None else torch.cat([pairs, run.known])
+        kept = trim(source, target, pairs, run)
+        pairs, known = pairs[kept], _without(known, pairs[~kept])
         spelling = self._spelling(run)
         spelt = spelt_columns(spelling, (source, target), run)
         facts = word_facts(source, target, pairs, spelling is not None, run)
@@ -119,6 +124,12 @@ def word_facts(source: Tensor, target: Tensor, pairs: Tensor, spelling: bool, ru
         Side.TARGET: foreignness(y, target, x, memory=run.memory),
     }
     return WordFacts(words, letters, foreign)
+
+
+def _without(pairs: Tensor, wrong: Tensor) -> Tensor:
+    """Return pairs (k, 2) that are none of the wrong ones."""
+    size = max(int(part.max()) for part in (pairs, wrong) if len(part)) + 1 if len(wrong) else 1
+    return pairs[~torch.isin(pairs[:, 0] * size + pairs[:, 1], wrong[:, 0] * size + wrong[:, 1])]
 
 
 def first_dictionary(ground: Ground, run: Run) -> Tensor:
