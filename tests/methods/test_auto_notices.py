@@ -1,4 +1,4 @@
-"""What `auto` notices about bad input: wrong pairs, vocabularies of one language."""
+"""What `auto` notices about bad input: wrong pairs, exchanged columns, vocabularies of one language."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import torch
 
 import lnmap
 from lnmap.datasets import bundled_pair
-from lnmap.errors import TrainingError
+from lnmap.errors import LexiconError, TrainingError
 from lnmap.lexicon import Lexicon
 from lnmap.methods.auto.notices import notice_vocabularies, shared
 from lnmap.methods.auto.trim import trim
@@ -123,3 +123,15 @@ def test_wrong_pairs_are_left_out_of_training_but_shown_as_given(bundled, half_w
     (row,) = (row for row in model.log if row["stage"] == "trim")
     assert row["pairs"] == len(model.pairs)
     assert 30 < row["left_out"] < row["pairs"] / 2  # of the wrong ones many have a word outside the vocabularies
+
+
+def test_exchanged_columns_are_noticed(bundled):
+    source, target, train, _ = bundled
+    with pytest.raises(LexiconError, match=r"columns seem to be exchanged: .* 500 the other way round"):
+        lnmap.align(source, target, train.reversed(), device="cpu")
+
+
+def test_some_exchanged_pairs_are_no_matter(bundled):
+    source, target, train, _ = bundled
+    pairs = list(train)[:100] + list(train.reversed())[100:200]
+    assert len(lnmap.align(source, target, pairs, method="procrustes", device="cpu").pairs) >= 100
