@@ -38,6 +38,7 @@ _SOME = 20  # given words that can be held out in turn
 _FOLDS = 4
 _NEAR = 10  # a held-out word is near its translation that is among so many
 _SAME = 1e-6  # cosines that are the same but for rounding
+_DOUBTFUL = 20.0  # per cent of seed words near each other: 71 or more of right pairs, 2 of wrong ones
 _SEEN = 5.0  # per cent of held-out words that must be near their translations; by chance less than one is
 
 
@@ -83,7 +84,9 @@ def first_pairs(source: Tensor, target: Tensor, seed: Tensor, facts: WordFacts |
         f"{len(seed)} seed pairs: starting from {'them and ' if len(seed) else ''}"
         f"{len(alike):,} words spelt alike in both languages, by self-learning"
     )
-    return torch.cat([seed, _found(field, _rotation(field, anchors, seed, run), seed, run)])
+    found = _found(field, _rotation(field, anchors, seed, run), seed, run)
+    _doubt(field, found, seed, run)
+    return torch.cat([seed, found])
 
 
 def _alike(facts: WordFacts | None, seed: Tensor) -> Tensor:
@@ -115,14 +118,20 @@ def _rotation(field: Field, anchors: Anchors, seed: Tensor, run: Run) -> Tensor:
         best = max(best, times)
     raise TrainingError(
         f"nothing usable was learnt: translations stand out from other words {best:.2f} times as much as by chance, "
-        f"{_DISTINCT:g} times are needed, {_evidence(len(seed), seen)}; give more seed pairs"
+        f"{_DISTINCT:g} times are needed, {_evidence(len(seed), seen)}"
     )
 
 
 def _evidence(pairs: int, seen: float) -> str:
+    """Return what the seed says, and what to do."""
+    if not pairs:
+        return "and there are no seed pairs; give some"
     if pairs < _SOME:
-        return f"and {pairs} seed pairs are too few to be held out"
-    return f"and of the seed words held out {seen:.0f} % came near their translations, where {_SEEN:g} % are needed"
+        return f"and {pairs} seed pairs are too few to be held out; give more"
+    return (
+        f"and of the seed words held out {seen:.0f} % came near their translations, where {_SEEN:g} % are needed; "
+        "check that the pairs are translations, or give more"
+    )
 
 
 def _stands_out(field: Field, w: Tensor, by_chance: float, run: Run) -> tuple[float, Tensor]:
@@ -179,6 +188,19 @@ def _near(field: Field, w: Tensor, held: Tensor) -> Tensor:
         scores = own @ others.T
         found.append((scores > (own * gold).sum(dim=1, keepdim=True) + _SAME).sum(dim=1) < _NEAR)
     return torch.cat(found)
+
+
+def _doubt(field: Field, found: Tensor, seed: Tensor, run: Run) -> None:
+    """Note a seed (k, 2) that is far from what was found (m, 2), which has none of its words."""
+    if not len(seed) or not len(found):
+        return
+    near = 100 * float(_near(field, rotate_pairs(field.x, field.z, found), seed).float().mean())
+    run.record(stage="start", pairs=len(found), near_seed=near)
+    if near < _DOUBTFUL:
+        run.progress.note(
+            f"the {len(seed)} seed pairs do not fit what else was found: {near:.0f} % of them are near each other; "
+            "check that they are translations"
+        )
 
 
 def _found(field: Field, w: Tensor, seed: Tensor, run: Run) -> Tensor:
