@@ -14,7 +14,7 @@ from lnmap.judge import Judges, WordFacts
 from lnmap.methods.auto.growing import Ground, Stand, grown
 from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
-from lnmap.methods.auto.start import first_pairs
+from lnmap.methods.auto.start import FEW, first_pairs
 from lnmap.methods.auto.systems import SPELLING, Vocabularies, spelt_columns
 from lnmap.methods.auto.trim import trim
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
@@ -25,7 +25,6 @@ from lnmap.spelling import Letters, Spelling, lacks_romanisation
 
 _LEAST = 5  # seed pairs
 _SOME = 20  # held-out words none of which is found by bad luck alone
-_FEW = 500  # seed words below which other pairs are sought to start from
 _COLUMNS = 256  # of spelling
 
 
@@ -135,7 +134,7 @@ def _without(pairs: Tensor, wrong: Tensor) -> Tensor:
 def first_dictionary(ground: Ground, run: Run) -> Tensor:
     """Return the pairs to start from (k, 2): the seed, and where it is small what can be found from it."""
     seed = ground.seed
-    if len(seed[:, 0].unique()) >= _FEW:
+    if len(seed[:, 0].unique()) >= FEW:
         return seed
     facts = ground.facts if ground.facts.letters is not None else None
     return first_pairs(ground.vectors.source, ground.vectors.target, seed, facts, run)

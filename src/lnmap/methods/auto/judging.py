@@ -7,11 +7,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnmap.confidence import LEAST
 from lnmap.direction import Direction, Side
 from lnmap.judge.logit import Judge, Weights
 from lnmap.judge.panel import Panel
 from lnmap.methods.auto.candidates import Field
+from lnmap.methods.auto.start import FEW
 from lnmap.methods.auto.systems import Vocabularies, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
@@ -72,7 +72,7 @@ def learn_judges(
     :param fields: both vocabularies as systems see them that were fitted on all of it.
     """
     judges: dict[Direction, Judge] = {}
-    if len(seed[:, 0].unique()) < 2 * LEAST:
+    if len(seed[:, 0].unique()) < FEW:  # the dictionary was found from the seed: no word of it can be held out
         return {direction: usual(panel, direction) for direction in Direction}, {}
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
     with run.progress.task("cross-fitting", FOLDS) as task:
