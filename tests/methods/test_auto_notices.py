@@ -9,7 +9,7 @@ from lnmap.datasets import bundled_pair
 from lnmap.errors import LexiconError, TrainingError
 from lnmap.lexicon import Lexicon
 from lnmap.methods.auto.notices import notice_vocabularies, shared
-from lnmap.methods.auto.trim import trim
+from lnmap.methods.auto.trim import trimmed
 from lnmap.methods.base import Run
 from lnmap.methods.procrustes import rotation
 from lnmap.normalize import unit
@@ -42,9 +42,9 @@ class TestTrim:
     def test_a_clean_seed_stays_as_it_is(self, planted):
         x, z, pairs = planted
         run = Run()
-        assert trim(x, z, pairs[:300], run).all()
-        assert trim(x, z, pairs[:5], run).all()
-        assert trim(x, z, pairs[:0], run).shape == (0,)
+        assert trimmed(x, z, pairs[:300], run).all()
+        assert trimmed(x, z, pairs[:5], run).all()
+        assert trimmed(x, z, pairs[:0], run).shape == (0,)
         assert not run.progress.notes
 
     @pytest.mark.parametrize("share", [0.25, 0.5])
@@ -53,7 +53,7 @@ class TestTrim:
         mixed, bad = wrong(pairs[:300], share)
         words = [f"a{i}" for i in range(WORDS)], [f"b{i}" for i in range(WORDS)]
         run = Run(words=words)
-        kept = trim(x, z, mixed, run)
+        kept = trimmed(x, z, mixed, run)
         assert kept[~bad].float().mean() > 0.9
         assert kept[bad].float().mean() < 0.15
         assert f"{int((~kept).sum())} of 300 seed pairs do not fit" in run.progress.notes[0]
@@ -62,7 +62,7 @@ class TestTrim:
     def test_random_pairs_are_refused(self, planted):
         x, z, pairs = planted
         with pytest.raises(TrainingError, match="do not look like translations"):
-            trim(x, z, wrong(pairs[:300], 1.0)[0], Run())
+            trimmed(x, z, wrong(pairs[:300], 1.0)[0], Run())
 
 
 class TestNotices:
@@ -106,11 +106,11 @@ def test_half_of_the_pairs_wrong_cost_little(bundled, half_wrong):
     source, target, _, test = bundled
     pairs, right = half_wrong
     rows = torch.as_tensor(Lexicon(pairs).rows(source, target))
-    kept = trim(*(torch.from_numpy(np.array(side.vectors)) for side in (source, target)), rows, Run())
-    trimmed = [pair for pair, is_kept in zip(pairs, kept.tolist(), strict=True) if is_kept]
+    kept = trimmed(*(torch.from_numpy(np.array(side.vectors)) for side in (source, target)), rows, Run())
+    right_ones = [pair for pair, is_kept in zip(pairs, kept.tolist(), strict=True) if is_kept]
     scores = [
         lnmap.align(source, target, seed, method="procrustes", device="cpu").evaluate(test).precision(1)
-        for seed in (pairs, trimmed, right)
+        for seed in (pairs, right_ones, right)
     ]
     assert scores[1] > scores[2] - 3 > scores[0]
 

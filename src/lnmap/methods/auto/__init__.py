@@ -16,7 +16,7 @@ from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
 from lnmap.methods.auto.start import FEW, first_pairs
 from lnmap.methods.auto.systems import SPELLING, Vocabularies, spelt_columns
-from lnmap.methods.auto.trim import trim
+from lnmap.methods.auto.trim import trimmed
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.methods.options import Options, option
@@ -62,7 +62,7 @@ class Auto(Method):
             require_pairs(self, pairs, _LEAST)
         notice_vocabularies(run)
         known = pairs if run.known is None else torch.cat([pairs, run.known])
-        kept = trim(source, target, pairs, run)
+        kept = trimmed(source, target, pairs, run)
         pairs, known = pairs[kept], _without(known, pairs[~kept])
         spelling = self._spelling(run)
         spelt = spelt_columns(spelling, (source, target), run)

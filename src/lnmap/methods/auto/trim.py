@@ -30,7 +30,7 @@ _SHOWN = 3
 
 
 @torch.no_grad()
-def trim(source: Tensor, target: Tensor, seed: Tensor, run: Run) -> Tensor:
+def trimmed(source: Tensor, target: Tensor, seed: Tensor, run: Run) -> Tensor:
     """Return which pairs of a seed (k, 2) to train on, (k,); say which not, and refuse one that looks random."""
     kept = torch.ones(len(seed), dtype=torch.bool, device=seed.device)
     if len(seed[:, 0].unique()) < _LEAST:
