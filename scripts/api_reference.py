@@ -17,7 +17,8 @@ GROUPS = {
     "lnmap.model.hub.pull",
     "Scores": "lnmap.Evaluation lnmap.compare lnmap.isometry.measure_isometry",
     "Words and vectors": "lnmap.Embeddings lnmap.Lexicon lnmap.Direction lnmap.Side lnmap.read lnmap.read_lexicon "
-    "lnmap.write lnmap.to_gensim lnmap.datasets.bundled_pair lnmap.io.clear_cache",
+    "lnmap.write lnmap.write_dictionary lnmap.io.WrittenDictionary lnmap.to_gensim lnmap.datasets.bundled_pair "
+    "lnmap.io.clear_cache",
     "Methods": "lnmap.methods.make_method lnmap.methods.base.Method lnmap.methods.base.Alignment "
     "lnmap.methods.base.LinearAlignment lnmap.methods.base.Run lnmap.testing.check_method",
     "Errors": "lnmap.LnmapError",

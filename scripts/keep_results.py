@@ -2,7 +2,8 @@
 
 python scripts/keep_results.py FOLDER benchmarks/results/TABLE [TABLE]
 
-FOLDER is one that `lnmap reproduce` wrote; name the table if it holds several.
+FOLDER is one that `lnmap reproduce` wrote; name the table if it holds several. A newer result of a cell and seed takes
+the place of the one that is there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ LEFT_OUT = ("words", "format", "version", "key", "sha256")  # written anew, but 
 
 
 def keep(source: Path, target: Path, table: str | None = None) -> int:
-    """Return how many results were copied; what is in the target already stays."""
+    """Return how many results were copied; other cells of the target stay as they are."""
     there, here = Results(source), Results(target)
     trials = [entry for name, entries in there.plan().items() if table in (None, name) for entry in entries]
     kept = []
@@ -30,8 +31,18 @@ def keep(source: Path, target: Path, table: str | None = None) -> int:
                 found["scores"] = {**result["scores"], "groups": groups_of(result)}
             here.write(trial, key, {**found, "trial": trial.to_dict()})  # tables may share a result
             kept.append((trial, key))
+    before = files(here)
     here.remember(kept)
+    for old in before - files(here):
+        old.unlink(missing_ok=True)
     return len(kept)
+
+
+def files(results: Results) -> set[Path]:
+    """Return the files that a plan speaks of."""
+    if not (results.folder / "plan.json").exists():
+        return set()
+    return {results.path(trial, key) for entries in results.plan().values() for trial, key in entries}
 
 
 if __name__ == "__main__":

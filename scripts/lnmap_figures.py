@@ -15,9 +15,9 @@ IMAGES = ROOT / "docs/images"
 TWINS = {  # the non-linear systems of the table `nonlinear`: what to call them, their linear twin
     "tanh-50": ("tanh mapper", "linear-50"),
     "bend-1600": ("residual mapper, 1 600 hidden", "linear-50"),
-    "ae": ("non-linear autoencoder", "linear-50"),
+    "ae-slow": ("non-linear autoencoder", "linear-50"),
     "grown-bend": ("residual mapper, self-trained", "grown-linear"),
-    "grown-ae": ("non-linear autoencoder, self-trained", "grown-linear"),
+    "grown-ae-slow": ("non-linear autoencoder, self-trained", "grown-linear"),
 }
 WIDTHS = {100: "bend-100", 400: "bend-400", 1600: "bend-1600"}
 DIRECTIONS = [direction for group in GROUPS.values() for direction in group]

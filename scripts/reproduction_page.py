@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lnmap.experiments import Results, Trial, make_plan
 from lnmap.experiments.estimate import expected_seconds
@@ -66,13 +67,26 @@ def stored() -> dict[str, Counter[tuple[str, str | None]]]:
             result = results.read(trial, key) if trial.method != MEASURE else None
             if result and result["status"] == DONE and not other_settings(result):
                 found.setdefault(identity(trial), Counter())[folder.name, trial.dataset] += 1
-    for path in (STORED / "originals").glob("*.ours.*.json"):  # beside the authors' programs
-        run = json.loads(path.read_text(encoding="utf-8"))
+    for run in beside():
         method = make_method(run["method"], run["profile"], run["options"])
-        if run["status"] == DONE and run["revision"] == method.revision(run["profile"]):
+        if run["revision"] == method.revision(run["profile"]):
             same = json.dumps([run["method"], asdict(method.options)], sort_keys=True)
             found.setdefault(same, Counter())["originals", None] += 1
     return found
+
+
+@cache
+def beside() -> list[dict[str, Any]]:
+    """Return our finished runs beside the authors' programs."""
+    paths = sorted((STORED / "originals").glob("*.ours.*.json"))
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return [run for run in found if run["status"] == DONE]
+
+
+def shorter(what: str) -> str:
+    """Return that a setting was not measured, or only with the smaller budgets of the runs beside the originals."""
+    same = [run for run in beside() if what == f"`{run['method']}`, profile `{run['profile']}`"]
+    return f"not in full; with less training in `originals`: {len(same)}" if same else "no"
 
 
 def rows() -> str:
@@ -89,7 +103,7 @@ def rows() -> str:
                 runs |= Counter({folder: count for (folder, _), count in kept.get(same, Counter()).items()})
     table, seen = [], set()
     for (label, system, what, departure), (tables, runs) in lines.items():
-        measured = ", ".join(f"{count} runs in `{folder}`" for folder, count in sorted(runs.items())) or "no"
+        measured = ", ".join(f"{count} runs in `{folder}`" for folder, count in sorted(runs.items())) or shorter(what)
         shown = f"{label} (`{system}`)" if label != system else label
         why = "" if departure is None else "as above" if departure in seen else departure
         seen.add(departure)

@@ -54,7 +54,7 @@ NOT_CORE = {"io", "datasets", "model", "pipeline", FRONT, "experiments", "serve"
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 CORE_USES = {"anyascii"}  # where it is installed; without it words of other scripts are left as they are
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]
-OPTIONAL += ["matplotlib", "fastapi", "starlette", "uvicorn", "pydantic", "h11", "msgpack", "mmh3", "anyascii"]
+OPTIONAL += ["matplotlib", "fastapi", "starlette", "uvicorn", "pydantic", "h11", "msgpack", "mmh3", "anyascii", "icu"]
 
 UNSAFE_IMPORTS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 UNSAFE_CALLS = {"eval", "exec", "torch.load", "yaml.load", "os.system", "os.popen"}

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lnmap.embeddings import Embeddings
     from lnmap.errors import LnmapError
     from lnmap.evaluate import Evaluation, compare
-    from lnmap.io import read, read_lexicon, to_gensim, write
+    from lnmap.io import read, read_lexicon, to_gensim, write, write_dictionary
     from lnmap.lexicon import Lexicon
     from lnmap.methods import METHODS
     from lnmap.model import Model, load, save
@@ -38,6 +38,7 @@ __all__ = [
     "save",
     "to_gensim",
     "write",
+    "write_dictionary",
 ]
 
 # Each public name is imported when it is first used, so that `import lnmap` and `lnmap --help` do not load torch.
@@ -46,7 +47,7 @@ _NAMES = {
     "embeddings": "Embeddings",
     "errors": "LnmapError",
     "evaluate": "Evaluation compare",
-    "io": "read read_lexicon to_gensim write",
+    "io": "read read_lexicon to_gensim write write_dictionary",
     "lexicon": "Lexicon",
     "methods": "METHODS",
     "model": "Model load save",

@@ -27,6 +27,7 @@ ARGUMENTS = {
     *inspect.signature(lnmap.Model.translate).parameters,
     *inspect.signature(lnmap.Model.induce).parameters,
     *inspect.signature(lnmap.read).parameters,
+    *inspect.signature(lnmap.read_lexicon).parameters,
     "force",  # of Model.from_hub
 }
 

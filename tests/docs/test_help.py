@@ -19,6 +19,7 @@ DOCS = (
     "choosing",
     "command-line",
     "confidence",
+    "dictionaries",
     "isometry",
     "serve",
     "data",

@@ -3,6 +3,8 @@
 import pytest
 from scripts import lnmap_page
 
+from lnmap.experiments import Results, Trial
+
 
 @pytest.mark.parametrize("path", lnmap_page.PAGES, ids=lambda path: path.name)
 def test_page_is_fresh(path):
@@ -34,3 +36,21 @@ def test_empty_places_are_filled_and_the_text_after_them_stays():
     assert "M moves by" in found
     assert "kept" in found
     assert "old" not in found
+
+
+def test_rows_of_another_revision_are_named(monkeypatch):
+    monkeypatch.setattr(lnmap_page, "other_settings", lambda result: ["revision 0"] * (result["trial"]["seed"] == 0))
+    found = lnmap_page.table("settings", "1k-unique", "auto")
+    assert found.endswith("\n\nMade with revision 0: auto, default; auto, spelling=false.")
+    monkeypatch.setattr(lnmap_page, "other_settings", lambda result: [])
+    assert lnmap_page.table("settings", "1k-unique", "auto").endswith("|")
+
+
+def test_results_that_a_plan_no_longer_speaks_of_are_not_shown(tmp_path, monkeypatch):
+    trial = Trial("paper", "lnmap", "default", "en-fr", "en-fr", "1k-unique", "lnmap")
+    stored = Results(tmp_path / "paper")
+    for key, score in (("1" * 20, 10.0), ("2" * 20, 20.0)):
+        stored.write(trial, key, {"status": "done", "scores": {"p@1": score}, "trial": trial.to_dict()})
+        stored.remember([(trial, key)])
+    monkeypatch.setattr(lnmap_page, "STORED", tmp_path)
+    assert [result["scores"]["p@1"] for result in lnmap_page.results.__wrapped__("paper")] == [20.0]

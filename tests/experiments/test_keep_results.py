@@ -21,6 +21,7 @@ def test_results_are_kept_without_words_and_added_to_those_there(tmp_path):
         assert keep(tmp_path / name, tmp_path / "kept") == 1
     kept = Results(tmp_path / "kept")
     assert [key for _, key in kept.plan()["own"]] == ["2" * 20]  # the newer result of a cell takes its place
+    assert len(list((tmp_path / "kept/results").iterdir())) == 1
     found = kept.read(TRIAL, "2" * 20)
     assert found["scores"]["p@1"] == found["scores"]["groups"]["all"]["p@1"] == 50
     assert found["scores"]["groups"]["gold_differs"] == {"n": 1, "p@1": 0}

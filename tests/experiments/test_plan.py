@@ -11,14 +11,17 @@ import pytest
 
 from lnmap import METHODS
 from lnmap.cli.flags import as_flag
+from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, LnmapError, OptionError
-from lnmap.experiments import Trial, make_plan
+from lnmap.experiments import Settings, Trial, make_plan, run
 from lnmap.experiments.data import OwnData, Sources
 from lnmap.experiments.estimate import expected_seconds
 from lnmap.experiments.plan import duration, preview
 from lnmap.experiments.results import key_of
 from lnmap.experiments.tables import PAPER, TABLES, load_table
-from lnmap.experiments.trial import MEASURE, OTHER_TEST
+from lnmap.experiments.trial import MEASURE, OTHER_TEST, Order
+from lnmap.io import save_store
+from lnmap.progress import Silent
 
 CONTENT = {"source": "a", "target": "b", "train": "c", "test": "d"}
 TRIAL = Trial("table2", "lnmap", "LNMap", "en-es", "en-es", "1k-unique", "lnmap", "paper", {"reconstruction": 0.5})
@@ -198,6 +201,20 @@ def test_words_of_a_language_are_limited(tmp_path):
     assert Sources.of(trial, OwnData(tmp_path).files("en-fi")).limits == {"source": 200_000, "target": 22_000}
     assert Sources.of(trial, OwnData(tmp_path, 500).files("en-fi")).limits == {"source": 500, "target": 500}
     assert Sources.of(trial, OwnData(tmp_path, None).files("en-fi")).limits == {"source": None, "target": 22_000}
+
+
+def test_trials_of_one_run_may_read_different_parts_of_a_file(pair, tmp_path, monkeypatch):
+    for name, side in (("en", pair.source), ("fr", pair.target)):
+        save_store(Embeddings.from_arrays(side.words[:300], side.vectors[:300, :20]), tmp_path / name)
+    for part in ("train", "test"):
+        (tmp_path / f"en-fr.{part}.txt").write_text("".join(f"{a}\t{b}\n" for a, b in pair.train))
+    first = Trial("mine", "all", "all", "en-fr", "en-fr", "1k-unique", "procrustes")
+    trials = [first, replace(first, system="cut", words={"fr": 200})]
+    given: list[Order] = []
+    monkeypatch.setattr("lnmap.experiments.runner._run_orders", lambda orders, *_: given.extend(orders))
+    run(trials, Settings(tmp_path / "out", own=OwnData(tmp_path), device="cpu"), Silent())
+    assert [order.limits["target"] for order in given] == [200_000, 200]
+    assert given[0].content["target"] != given[1].content["target"]
 
 
 def test_table_of_the_users_own(tmp_path):

@@ -8,8 +8,11 @@ import lnmap
 from lnmap.datasets import bundled_pair
 from lnmap.direction import Direction, Side
 from lnmap.errors import TrainingError
+from lnmap.judge.logit import Judge, Weights
+from lnmap.judge.panel import CHOSEN_BACK
 from lnmap.lexicon import Lexicon
 from lnmap.methods import make_method
+from lnmap.methods.auto.judging import Outcomes, unseen
 from lnmap.methods.auto.rounds import harms
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
@@ -78,6 +81,26 @@ class TestGrowth:
         one_word[0] = 0
         assert not harms(one_word, before)
         assert not harms(before, None)
+
+
+class TestHeldOut:
+    """Words that are held out are treated like words that were never in the seed."""
+
+    def test_chosen_pairs_are_sure_and_chosen_back(self):
+        judge = Judge(Weights(("csls", CHOSEN_BACK), (1.0, 0.0), 0.0))
+        sure, unsure, back = 4.0, -4.0, 1.0
+        features = torch.tensor([[[sure, back], [0, 0]], [[sure, 0], [0, back]], [[unsure, back], [unsure, back]]])
+        there = torch.ones(3, 2, dtype=torch.bool)
+        found = Outcomes(features, there, ~there, torch.tensor([7, 8, 9]), torch.tensor([[1, 2], [3, 4], [5, 6]]))
+        assert found.chosen(judge, 0.5).tolist() == [[7, 1]]
+
+    def test_a_fold_is_unseen_but_for_what_its_words_chose(self):
+        seed = torch.tensor([[0, 0], [1, 1], [2, 2]])
+        dictionary = torch.cat([seed, torch.tensor([[5, 5]])])
+        own = torch.tensor([[0, 9], [8, 0], [0, 1], [2, 7]])  # [0, 1]: the seed says what 1 means; [2, 7]: not held out
+        rows = unseen(dictionary, seed, seed[:1], own).tolist()
+        assert rows == [[1, 1], [2, 2], [5, 5], [0, 9], [8, 0]]
+        assert unseen(dictionary, seed, seed[:1], None).tolist() == [[1, 1], [2, 2], [5, 5]]
 
 
 def test_better_than_its_parts(model, small):

@@ -116,3 +116,19 @@ def test_run_resumed_after_any_iteration_keeps_what_was_rehearsed():
         assert [row["stage"] for row in run.log] == [row["stage"] for row in log.log]
         moved = [[row["moved_mapper_m"] for row in one if "iteration" in row] for one in (run.log, log.log)]
         assert moved[0] == moved[1]
+
+
+def test_default_is_linear_in_effect(pair, monkeypatch):
+    """As its departure says: without the tanh of the trained mapper no first answer changes."""
+    x, y = (torch.tensor(side.vectors[:1500]) for side in (pair.source, pair.target))
+    rows = torch.tensor(pair.train.rows(pair.source, pair.target))
+    rows = rows[(rows < 1500).all(dim=1)][:300]
+    short = {"rehearse": False, "iterations": 2, "closed_iterations": 1}
+    alignment = make_method("lnmap", None, short).fit(x, y, rows, Run(one_way=True))
+
+    def answers() -> torch.Tensor:
+        return (alignment.map_source(x) @ alignment.map_target(y).T).argmax(dim=1)
+
+    before = answers()
+    monkeypatch.setattr(torch, "tanh", lambda z: z)
+    assert torch.equal(answers(), before)

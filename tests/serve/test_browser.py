@@ -13,6 +13,7 @@ from tests.serve.serving import Server, small_model, subword_model
 
 import lnmap
 from lnmap.embeddings import Embeddings
+from lnmap.io import DICTIONARY_FORMATS
 from lnmap.lexicon import Lexicon
 from lnmap.serve.marks import JOURNAL, Marks
 
@@ -241,6 +242,19 @@ def test_marks_are_taken_home(open_page, tmp_path):
     assert download.value.suggested_filename == "en-fr-pairs.tsv"
     download.value.save_as(tmp_path / "pairs.tsv")
     assert lnmap.read_lexicon(tmp_path / "pairs.tsv").pairs == [pair]
+
+
+def test_the_whole_dictionary_is_taken_home(open_page, tmp_path):
+    page = open_page("en-fr/lexicon")
+    expect(page.get_by_label("Format of the dictionary").locator("option")).to_have_count(len(DICTIONARY_FORMATS))
+    page.get_by_label("Format of the dictionary").select_option("html")
+    page.get_by_label("both directions").check()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the whole dictionary").click()
+    assert download.value.suggested_filename == "en-fr-dictionary.html"
+    download.value.save_as(tmp_path / "x")
+    assert (tmp_path / "x").read_text(encoding="utf-8").count("<h1>") == 2
+    assert len(lnmap.read_lexicon(tmp_path / "x")) > 500
 
 
 def test_model_card(open_page):

@@ -21,12 +21,15 @@ _DISK_KB = 4096
 
 def _writer(lab: Lab, place: Path, attempt: int) -> list[object]:
     """Return a command that writes to a folder; all of them take turns."""
+    several = ["induce", lab.model, "--both", "--mode", "union", "--translations", 20]
     export = ["export", lab.model, "--out", place / "vectors"]
     commands = [
         lab.align_argv("procrustes", "--seed", 9, "--out", place / "model"),
         export,
         *([*export, "--format", kind] for kind in ("bin", "npz", "store")),
         ["induce", lab.model, "--mode", "union", "--out", place / "dictionary.tsv"],
+        [*several, "--format", "stardict", "--out", place / "book"],
+        [*several, "--out", place / "book.html"],
     ]
     return commands[(attempt - 1) % len(commands)]
 

@@ -20,11 +20,13 @@ from typing import Any
 
 import numpy as np
 from tests.helpers import planted
+from tests.soak import dictionaries
+from tests.soak.dictionaries import check_dictionary
 
 import lnmap
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError
-from lnmap.io import read, read_lexicon, write
+from lnmap.io import read, write
 from lnmap.io.formats.fasttext import FASTTEXT_MAGIC
 
 Read = Callable[[Path], Any]
@@ -62,12 +64,6 @@ def check_vectors(path: Path) -> None:
         found = read(path, policy=policy, cache=False)
         if len(found) != len(set(found.words)) or not len(found) or not np.isfinite(found.vectors).all():
             raise AssertionError("an empty vocabulary, a repeated word or a value that is not finite")
-
-
-def check_dictionary(path: Path) -> None:
-    """Read word pairs: at least one, no empty word."""
-    if not all(source and target for source, target in read_lexicon(path)):
-        raise AssertionError("an empty word")
 
 
 def check_table(path: Path) -> None:
@@ -242,6 +238,10 @@ TARGETS: dict[str, Target] = {
     "word2vec binary": Target(lambda: [_files()["bin"]], check_vectors),
     "fastText binary": Target(lambda: [fasttext(), fasttext(bucket=0)], check_vectors),
     "dictionary": Target(lambda: [b"the le\ncat\tchat noir\t0.5\n# c\n", b"a b\r\n\r\nc d\r\n"], check_dictionary),
+    **{f"dictionary: {name}": Target(dictionaries.corpus(name), check_dictionary) for name in dictionaries.names()},
+    "dictionary: stardict": Target(dictionaries.corpus("stardict"), dictionaries.check_stardict),
+    "dictionary: moses": Target(dictionaries.probabilities, check_dictionary, gzip.compress),
+    "dictionary: terms of yomitan": Target(dictionaries.terms, check_dictionary, dictionaries.as_yomitan),
     "table in YAML": Target(lambda: [_TABLE.encode(), _PLANNED.encode()], check_table),
     "model: alignment": Target(lambda: [next(small_model().glob("alignment-*")).read_bytes()], check_alignment),
     "model: manifest": Target(lambda: [(small_model() / "model.json").read_bytes()], check_manifest),

@@ -31,6 +31,7 @@ def align(
     back_pairs: Annotated[
         str | None, options.value("FILE", "Another seed for the way back, target words first; for lnmap.")
     ] = None,
+    languages: options.Languages = None,
     method: options.Method = None,
     profile: options.Profile = None,
     settings: options.Settings = None,
@@ -60,7 +61,9 @@ def align(
 
     SRC and TGT are text files (.vec or .txt, also as .gz, .bz2, .xz or .zip),
     word2vec or fastText .bin files, numpy .npz files or store folders. FILE has
-    one word pair per line. The same command continues an interrupted run.
+    one word pair per line, or is a dictionary of another program: CSV, JSON
+    lines, hunalign, StarDict, Yomitan, LIFT, Apertium, Moses, TMX, FreeDict's
+    TEI, Wiktextract. The same command continues an interrupted run.
     """
     from lnmap import pipeline
     from lnmap.io import read_lexicon
@@ -72,7 +75,7 @@ def align(
     parse_rule(take)
     place, room = pick_device(device), options.in_bytes(memory)
     options.check_folder(out)
-    seed_pairs = pairs if pairs is None or pairs in SEEDS_WITHOUT_DICTIONARY else read_lexicon(pairs)
+    seed_pairs = pairs if pairs is None or pairs in SEEDS_WITHOUT_DICTIONARY else read_lexicon(pairs, languages)
 
     def report_start(chosen: Lexicon) -> None:
         console.say(_describe_seed(chosen))
@@ -107,7 +110,9 @@ def _describe_seed(pairs: Lexicon) -> str:
     """Describe how many pairs were found, and how many are trained on."""
     origin = pairs.origin
     lines = origin.get("skipped")
-    why = f"; {skipped(len(lines), lines[0])}" if lines else ""
+    why = (
+        f"; {skipped(origin.get('skipped_in_all', len(lines)), lines[0], origin.get('unit', 'line'))}" if lines else ""
+    )
     name = origin.get("path") or origin.get("seed")
     known = f" of {origin['read']:,}" if "read" in origin else ""
     return f"seed:   {len(pairs):,}{known} pairs{f' from {name}' if name else ''} ({origin.get('take')}){why}"

@@ -19,6 +19,7 @@ _LOW_COVERAGE = 30.0
 def evaluate(
     folder: options.ModelFolder,
     pairs: Annotated[Path, options.value("FILE", "Test dictionary, the language translated from first.")],
+    languages: options.Languages = None,
     reverse: options.Reverse = False,
     swap: Annotated[bool, options.flag("--swap", "Swap the two columns of the file.")] = False,
     criterion: options.Criterion = "csls",
@@ -43,7 +44,7 @@ def evaluate(
     from lnmap.retrieve import CRITERIA
 
     scoring = options.choose("criterion", criterion, CRITERIA)
-    gold = read_lexicon(pairs)
+    gold = read_lexicon(pairs, languages)
     gold = gold.reversed() if swap else gold
     scores = {}
     for place in (folder, *([against] if against else [])):

@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from lnmap.cli import options
 from lnmap.cli.reading import load_model
-from lnmap.cli.terminal import console
+from lnmap.cli.terminal import console, count
+
+if TYPE_CHECKING:
+    from lnmap.io import WrittenDictionary
+    from lnmap.model import Model
 
 
 def induce(
     folder: options.ModelFolder,
-    out: Annotated[Path, options.value("FILE.tsv", "The dictionary to write.")],
+    out: Annotated[
+        Path, options.value("FILE", "The dictionary to write; a folder, or FILE.zip, if the format has several files.")
+    ],
+    format: Annotated[
+        str | None,
+        options.value(
+            "NAME",
+            "tsv, csv, json, hunalign, stardict, yomitan, lift, apertium, moses, tmx or html; by default how FILE "
+            "ends, else tsv.",
+        ),
+    ] = None,
+    both: Annotated[bool, options.flag("--both", "Write both directions in one go.")] = False,
+    languages: Annotated[
+        str | None,
+        options.value("SRC,TGT", "Codes of the two languages (en,fr); by default guessed by the names of the files."),
+    ] = None,
     mode: Annotated[
         str, options.value("mutual|forward|backward|union", "mutual keeps pairs that choose each other.")
     ] = "mutual",
@@ -43,47 +62,84 @@ def induce(
     Several translations per word, those more probable than not:
     lnmap induce en-fr --out en-fr.tsv --translations 5 --min-confidence 0.5
 
-    The columns are source, target, csls and cosine, confidence (the
-    probability that the pair is right) where the model has learnt it, and
-    given: true for the seed pairs, which come first, all of them, without a
-    confidence. A word that has its translations from the seed gets no others.
-    --no-given writes the model's own pairs only, without that column.
+    For a dictionary program on a phone, both directions:
+    lnmap induce en-fr --out en-fr.zip --format stardict --both --translations 3
+
+    The columns of a table are source, target, csls and cosine, confidence
+    (the probability that the pair is right) where the model has learnt it,
+    and given: true for the seed pairs, which come first, all of them, without
+    a confidence. A word that has its translations from the seed gets no
+    others. --no-given writes the model's own pairs only, without that column.
+
+    Other formats group the translations of a word, mark given ones where they
+    can, and those for readers are sorted by the language's own alphabet.
     """
     from lnmap.induce import MODES, RANKINGS
-    from lnmap.io import write_lexicon
+    from lnmap.io import write_dictionary
+    from lnmap.io.dictionaries import find_format, parse_languages
 
     kept, ranking = (
         options.choose("mode", mode, MODES),
         None if rank_by is None else options.choose("rank-by", rank_by, RANKINGS),
     )
+    chosen, codes = find_format(format, out), parse_languages(languages)
     for name, number in (("translations", translations), ("max", most), ("max-rank", max_rank)):
         options.require_positive(name, number)
     model = load_model(folder, device, memory)
-    entries = model.induce(
-        kept,
-        count=translations,
-        rank_by=ranking,
-        max_rank=max_rank,
-        least=least,
-        limit=most,
-        direction=options.direction_of(reverse),
-        min_confidence=min_confidence,
-        given=given,
-        words_only=words_only,
+    ways = [options.direction_of(reverse), *([options.direction_of(not reverse)] if both else [])]
+    lexicons = [
+        model.induce(
+            kept,
+            count=translations,
+            rank_by=ranking,
+            max_rank=max_rank,
+            least=least,
+            limit=most,
+            direction=way,
+            min_confidence=min_confidence,
+            given=given,
+            words_only=words_only,
+        )
+        for way in ways
+    ]
+    codes = codes or _guess(model, folder)
+    written = write_dictionary(
+        out,
+        lexicons[0],
+        lexicons[1] if both else None,
+        format=chosen.name,
+        languages=codes[::-1] if codes and reverse else codes,
+        title=folder.resolve().name,
+        columns=_columns(model, given),
     )
-    columns = (
-        "source",
-        "target",
-        "csls",
-        "cosine",
-        *(("confidence",) if model.calibrated else ()),
-        *(("given",) if given else ()),
-    )
-    write_lexicon(out, ([getattr(entry, name) for name in columns] for entry in entries), columns)
-    if not entries:
+    _report(written)
+
+
+def _columns(model: Model, given: bool) -> list[str]:
+    """Return the columns of a table: those that this model can fill."""
+    optional = {"confidence": model.calibrated, "given": given}
+    return ["source", "target", "csls", "cosine", *(name for name, there in optional.items() if there)]
+
+
+def _guess(model: Model, folder: Path) -> tuple[str, str] | None:
+    """Guess the codes of the two languages; None unless both are found."""
+    from lnmap.direction import Side
+    from lnmap.model.languages import guess_languages
+
+    found = guess_languages(model, folder.resolve().name)
+    source, target = found[Side.SOURCE], found[Side.TARGET]
+    return (source, target) if source and target and source != target else None
+
+
+def _report(written: WrittenDictionary) -> None:
+    if not written.pairs and not written.left_out:
         console.note("no pair passed; lower --least or --min-confidence, or raise --max-rank")
-    seed = sum(entry.given for entry in entries)
-    told = f", {seed:,} of them given" if seed else ""
-    console.answer(
-        {"file": str(out), "pairs": len(entries), "given": seed}, f"{len(entries):,} pairs written to {out}{told}"
-    )
+    if written.left_out:
+        left = count(written.left_out, "pair")
+        console.note(f"{left} left out: {written.format} cannot hold words with {written.cannot_hold}")
+    if written.plain_order:
+        console.note("sorted letter by letter; for the language's own alphabet: pip install 'lnmap[alphabet]'")
+    told = f", {written.given:,} of them given" if written.given else ""
+    facts: dict[str, Any] = {"file": str(written.path), "format": written.format, "pairs": written.pairs}
+    facts |= {"given": written.given, "left_out": written.left_out}
+    console.answer(facts, f"{written.pairs:,} pairs written to {written.path}{told}")

@@ -55,6 +55,9 @@ MinConfidence = Annotated[float | None, value("P", "Leave out translations with 
 Given = Annotated[
     bool, flag("--given/--no-given", "Put the pairs that were given as the seed first, or leave them out.")
 ]
+Languages = Annotated[
+    str | None, value("SRC,TGT", "Codes of the two languages (en,fr), for a dictionary that holds more of them.")
+]
 Method = Annotated[str | None, value("NAME", "The method; 'lnmap methods' lists them and names the default.")]
 Profile = Annotated[str | None, value("NAME", "A named set of the method's options.")]
 Settings = Annotated[list[str] | None, value("NAME=VALUE", "Change an option of the method; repeatable.", "--set")]

@@ -47,10 +47,11 @@ def _remarks(origin: Mapping[str, Any]) -> str:
     return f" ({'; '.join(remarks)})" if remarks else ""
 
 
-def skipped(lines: int, first: tuple[int, str]) -> str:
-    """Report how many lines of a file were skipped, and why the first was."""
+def skipped(lines: int, first: tuple[int, str], unit: str = "line") -> str:
+    """Report how many lines of a file were skipped, or entries of another `unit`, and why the first was."""
     place, reason = first
-    return f"{count(lines, 'line')} skipped (first: line {place}, {reason})"
+    many = f"{lines:,} {'entries' if lines > 1 else unit}" if unit == "entry" else count(lines, unit)
+    return f"{many} skipped (first: {unit} {place}, {reason})"
 
 
 class _WithoutFindings(Forward):

@@ -49,9 +49,9 @@ class Trial:
     second: bool = False
 
     @property
-    def data(self) -> tuple[str, str, bool]:
-        """Return what decides, within a plan, which files a trial is given."""
-        return self.direction, self.score, self.second
+    def data(self) -> tuple[Any, ...]:
+        """Return what decides which files a trial is given, and how much of them is read."""
+        return self.dataset, self.direction, self.score, self.second, tuple(sorted(self.words.items()))
 
     @property
     def name(self) -> str:

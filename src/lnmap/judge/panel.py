@@ -18,13 +18,14 @@ from lnmap.judge.logit import Judge
 from lnmap.judge.words import WordFacts
 from lnmap.retrieve import UNKNOWN, BilingualSpace
 
-_SPACE = ("csls", "ahead", "behind", "ahead back", "behind back")
+CHOSEN_BACK = "ahead back"  # positive where the word is the candidate's own best answer
+_SPACE = ("csls", "ahead", "behind", CHOSEN_BACK, "behind back")
 # Typical spreads of features on development pairs: what they are divided by.
 _SCALES = {
     "csls": 0.1,
     "ahead": 0.05,
     "behind": 0.1,
-    "ahead back": 0.05,
+    CHOSEN_BACK: 0.05,
     "behind back": 0.1,
     "letters": 2.0,
     "alike": 0.3,

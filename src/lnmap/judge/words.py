@@ -17,7 +17,7 @@ from lnmap.spelling.letters import Letters
 
 FREQUENCY = ("frequency", "rarer", "frequency apart")
 SPELLING = ("letters", "alike", "alike and rare", "alike but rarer", "length apart", "foreign")
-FOREIGN = 0.9  # likeness from which a word counts as one of the other language
+FOREIGN = 0.7  # likeness from which a word counts as one of the other language
 _HEAD = 10  # added to ranks: the very first of them say little
 _MOST_ODDS = 12.0
 _BLOCK = 4096  # words whose pairs are spelt out at a time

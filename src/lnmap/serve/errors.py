@@ -23,7 +23,7 @@ _MEANINGS = {
     408: "The body took too long.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
-    503: "The result could not be written; nothing was changed.",
+    503: "The result could not be written, or another one is being made; nothing was changed.",
 }
 BODY_ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": Error, "description": text} for status, text in _MEANINGS.items()

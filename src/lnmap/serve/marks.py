@@ -6,8 +6,6 @@ about a pair counts. Several servers may share a journal: each reads what the ot
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import threading
@@ -20,7 +18,7 @@ from typing import Any, Literal, get_args
 
 from lnmap.direction import Direction
 from lnmap.io.atomic import append_line
-from lnmap.io.dictionaries import guarded
+from lnmap.io.dictionaries import csv_lines, guarded
 from lnmap.lexicon import Lexicon
 
 JOURNAL = "marks.jsonl"
@@ -167,10 +165,7 @@ def as_tsv(rows: Iterable[Row]) -> bytes:
 
 def as_csv(rows: Iterable[Row]) -> bytes:
     """Write comma-separated lines for spreadsheets; what looks like a formula gets an apostrophe before it."""
-    text = io.StringIO()
-    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
-    writer.writerows([guarded(cell, "'", also="") for cell in row] for row in (HEADER, *rows))
-    return b"\xef\xbb\xbf" + text.getvalue().encode("utf-8", "surrogateescape")
+    return "".join(csv_lines(rows, HEADER)).encode("utf-8", "surrogateescape")
 
 
 def _fits_a_line(text: str) -> bool:

@@ -32,6 +32,7 @@ class ServedModel:
         self.loaded = LoadedModel(self.folder, test, progress or Silent())
         self._looked, self._lock = time.monotonic(), threading.Lock()
         self._loading: Job | None = None
+        self.writing = threading.Lock()  # held while a whole dictionary is made
 
     def stop(self) -> None:
         """Stop all work."""

@@ -9,9 +9,11 @@ from fastapi import Path as UrlPath
 from starlette.responses import Response
 
 from lnmap.direction import Direction, Side
+from lnmap.io import DICTIONARY_FORMATS
 from lnmap.serve import limits, schemas
 from lnmap.serve.background import JobState
 from lnmap.serve.browse import browse
+from lnmap.serve.download import WantedDictionary, download
 from lnmap.serve.errors import BODY_ERRORS, ERRORS, ApiError, as_json, require_json
 from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.lookup import WordQuery, find_query, neighbours, translate
@@ -50,6 +52,13 @@ def health() -> Response:
 def list_models(request: Request) -> Response:
     """List the models."""
     return as_json([_summary(served) for served in request.app.state.models.values()])
+
+
+@router.get("/formats", response_model=list[schemas.DictionaryFormat])
+def list_formats() -> Response:
+    """List the formats that a whole dictionary can be downloaded in."""
+    found = DICTIONARY_FORMATS.values()
+    return as_json([schemas.DictionaryFormat(name=one.name, title=one.title, opens=one.opens) for one in found])
 
 
 @router.get(MODEL, response_model=schemas.About)
@@ -192,6 +201,19 @@ def export_marks(
     write, kind = (as_tsv, "text/tab-separated-values") if format == "tsv" else (as_csv, "text/csv")
     disposition = {"content-disposition": f'attachment; filename="{served.id}-pairs.{format}"'}
     return Response(write(rows), media_type=f"{kind}; charset=utf-8", headers=disposition)
+
+
+@router.get(
+    MODEL + "/dictionary",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/octet-stream": {}}, "description": "A dictionary."},
+        503: BODY_ERRORS[503],
+    },
+)
+def download_dictionary(served: Served, wanted: Annotated[WantedDictionary, Query()]) -> Response:
+    """Download the whole dictionary, mutual translations, in one of the formats."""
+    return download(served, wanted)
 
 
 @router.post(MODEL + "/isometry", response_model=JobState, responses=BODY_ERRORS, status_code=202)

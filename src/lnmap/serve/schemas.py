@@ -101,6 +101,14 @@ class Health(TypedDict):
     version: str
 
 
+class DictionaryFormat(TypedDict):
+    """A format of dictionaries."""
+
+    name: str
+    title: str
+    opens: Annotated[str, Field(description="Programs that open it.")]
+
+
 class SideSummary(TypedDict):
     """One language of a model."""
 

@@ -53,7 +53,7 @@ class Auto(Method):
     departures = {None: "not a published system"}
     alignment = EnsembleAlignment
     costs = {None: Cost(one=230)}
-    revisions = {None: 2}
+    revisions = {None: 3}
     quick = {"rounds": 1}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
@@ -79,15 +79,16 @@ class Auto(Method):
         now = resume(run) or Progressed(0, first_dictionary(ground, run))
         best: Stand | None = None
         while True:
-            found = ground.stand(now.dictionary, run)
+            found = ground.stand(now.dictionary, now.own, run)
             self._record(found, now.round, run)
             if now.before is not None and harms(found.ranks, now.ranks):
                 run.progress.note(f"growing the dictionary to {len(now.dictionary):,} pairs did not help: left out")
-                return best or ground.stand(now.before, run)
-            best = found
+                return best or ground.stand(now.before, now.own_before, run)
+            best, sure = found, self.options.sure
             if now.round == self.options.rounds:
                 return best
-            now = Progressed(now.round + 1, grown(best, ground.seed, self.options.sure), best.dictionary, best.ranks)
+            larger, own = grown(best, ground.seed, sure), best.own(sure)
+            now = Progressed(now.round + 1, larger, own, best.dictionary, now.own, best.ranks)
             now.save(run)
 
     def _spelling(self, run: Run) -> Spelling | None:

@@ -36,6 +36,11 @@ class Stand:
         found = [one.ranks(self.judges[direction]) for direction, one in self.outcomes.items()]
         return torch.cat(found) if found else torch.zeros(0)
 
+    def own(self, least: float) -> Tensor | None:
+        """Return the pairs (h, 2) that held-out words of both sides chose; None if nothing was held out."""
+        found = [one.chosen(self.judges[direction], least) for direction, one in self.outcomes.items()]
+        return torch.cat([found[0], found[1].flip(1)]).unique(dim=0) if found else None
+
     @property
     def words(self) -> int:
         """Held-out words of one side."""
@@ -63,14 +68,17 @@ class Ground:
     facts: WordFacts
     most: int
 
-    def stand(self, dictionary: Tensor, run: Run) -> Stand:
-        """Fit the systems on a dictionary, search both vocabularies, and learn the judges from the seed."""
+    def stand(self, dictionary: Tensor, own: Tensor | None, run: Run) -> Stand:
+        """Fit the systems on a dictionary, search both vocabularies, and learn the judges from the seed.
+
+        :param own: pairs (h, 2) that words of the seed chose when they were held out, in the round before.
+        """
         systems = fit_systems(self.vectors, dictionary, run)
         source, target = (mapped(systems, self.vectors, side)[: self.most] for side in Side)
         found = survey(source, target, run)
         panel = Panel(columns(systems, self.vectors), self.facts)
         fields = {direction: field for direction, (field, _) in found.items()}
-        judges, outcomes = learn_judges(self.vectors, dictionary, self.seed, self.known, panel, fields, run)
+        judges, outcomes = learn_judges(self.vectors, dictionary, self.seed, self.known, panel, fields, own, run)
         return Stand(dictionary, systems, panel, found, judges, outcomes)
 
 

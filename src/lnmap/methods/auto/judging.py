@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lnmap.direction import Direction, Side
 from lnmap.judge.logit import Judge, Weights
-from lnmap.judge.panel import Panel
+from lnmap.judge.panel import CHOSEN_BACK, Panel
 from lnmap.methods.auto.candidates import Field
 from lnmap.methods.auto.start import FEW
 from lnmap.methods.auto.systems import Vocabularies, fit_systems, mapped
@@ -19,41 +19,54 @@ from lnmap.retrieve import BilingualSpace
 
 FOLDS = 5
 _HELD = 1000  # words that are held out in all; more teach nothing
-_RIDGE = 3.0
+_RIDGE = 30.0
 _SEVERAL = 1.2  # translations per word, in a dictionary that gives all
-# Means of the weights learnt from 1 000 pairs of English with French, Finnish, Greek and Hebrew, both ways: what few
-# seed words hardly change.
+# Means of the weights learnt from development words of English with French, Finnish, Greek and Hebrew, each language
+# counting once; those of words spelt alike, from the first two. Seeds are made of frequent words, which are seldom
+# names: a thousand of them say little about the rest of a vocabulary, and hardly change what stands here.
 _USUAL = {
-    "csls": 1.0,
-    "behind": 0.2,
-    "ahead back": 0.25,
-    "behind back": 0.7,
-    "procrustes": 0.15,
-    "kernel": 0.4,
-    "kernel back": -0.1,
-    "spelling": -0.5,
-    "frequency": -1.0,
-    "rarer": -0.65,
-    "frequency apart": -0.5,
-    "letters": 1.0,
+    "csls": 1.25,
+    "behind": 0.15,
+    "ahead back": -0.2,
+    "behind back": 0.3,
+    "procrustes": -0.45,
+    "kernel": 0.8,
+    "kernel back": -0.15,
+    "spelling": -0.35,
+    "frequency": -0.85,
+    "rarer": -0.45,
+    "frequency apart": -0.45,
+    "letters": 0.75,
+    "alike": 0.9,
+    "alike and rare": 0.15,
+    "alike but rarer": -0.75,
     "length apart": -0.2,
-    "foreign": -0.1,
+    "foreign": -0.4,
 }
-USUAL = Weights(tuple(_USUAL), tuple(_USUAL.values()), none=3.0)
+USUAL = Weights(tuple(_USUAL), tuple(_USUAL.values()), none=1.9)
 
 
 class Outcomes(NamedTuple):
-    """Features of candidates of held-out words (n, k, f), which of them may be answers, and which are right (n, k)."""
+    """Candidates of held-out words: features (n, k, f), which may be answers, which are right (n, k), and both rows."""
 
     features: Tensor
     there: Tensor
     right: Tensor
+    words: Tensor
+    candidates: Tensor
 
     def ranks(self, judge: Judge) -> Tensor:
         """Return 1 / rank of the first right candidate of each word, 0 where there is none: (n,)."""
         order = judge.probability(self.features, self.there).argsort(dim=1, descending=True, stable=True)
         found = self.right.gather(1, order).float()
         return (found / torch.arange(1, found.shape[1] + 1, device=found.device)).amax(dim=1)
+
+    def chosen(self, judge: Judge, least: float) -> Tensor:
+        """Return the pairs (h, 2) of words and answers that would have joined a dictionary: sure, and chosen back."""
+        sure, place = judge.probability(self.features, self.there).max(dim=1, keepdim=True)
+        back = self.features[..., judge.weights.names.index(CHOSEN_BACK)].gather(1, place) > 0
+        kept = ((sure >= least) & back)[:, 0]
+        return torch.cat([self.words[:, None], self.candidates.gather(1, place)], dim=1)[kept]
 
 
 def learn_judges(
@@ -63,6 +76,7 @@ def learn_judges(
     known: Tensor,
     panel: Panel,
     fields: dict[Direction, Field],
+    own: Tensor | None,
     run: Run,
 ) -> tuple[dict[Direction, Judge], dict[Direction, Outcomes]]:
     """Return the judge of each direction, and what it learnt from.
@@ -70,6 +84,8 @@ def learn_judges(
     :param dictionary: what the systems are fitted on (k, 2), the seed among it.
     :param known: all pairs known to be right (m, 2).
     :param fields: both vocabularies as systems see them that were fitted on all of it.
+    :param own: pairs (h, 2) that held-out words chose in the round before. Pairs that joined the dictionary look better
+        to systems fitted on them than they are; held-out words must look as good, or the judge is too sure of the rest.
     """
     judges: dict[Direction, Judge] = {}
     if len(seed[:, 0].unique()) < FEW:  # the dictionary was found from the seed: no word of it can be held out
@@ -77,18 +93,31 @@ def learn_judges(
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
     with run.progress.task("cross-fitting", FOLDS) as task:
         for held in folds(seed, run):
-            rest = dictionary[~(torch.isin(dictionary[:, 0], held[:, 0]) | torch.isin(dictionary[:, 1], held[:, 1]))]
-            systems = fit_systems(vectors, rest, run)
-            unseen = _without_fold(systems, vectors, fields[Direction.FORWARD].space, run)
-            for direction, field in zip(Direction, (unseen, unseen.swapped()), strict=True):
+            systems = fit_systems(vectors, unseen(dictionary, seed, held, own), run)
+            found = _without_fold(systems, vectors, fields[Direction.FORWARD].space, run)
+            for direction, field in zip(Direction, (found, found.swapped()), strict=True):
                 gathered[direction].append(_judged_words(field, held, known, panel, direction, run))
             task.advance()
     outcomes = {}
-    for direction, found in gathered.items():
-        every = Outcomes(*(torch.cat(column) for column in zip(*found, strict=True)))
-        judges[direction] = Judge.fit(panel.names(direction), *every, USUAL, _RIDGE, _complete(known, direction))
+    for direction, parts in gathered.items():
+        every = Outcomes(*(torch.cat(column) for column in zip(*parts, strict=True)))
+        judges[direction] = Judge.fit(panel.names(direction), *every[:3], USUAL, _RIDGE, _complete(known, direction))
         outcomes[direction] = every
     return judges, outcomes
+
+
+def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor | None) -> Tensor:
+    """Return a dictionary (k, 2) without held-out pairs (h, 2), but with what their words chose by themselves."""
+    rest = without(dictionary, held)
+    if own is None:
+        return rest
+    theirs = torch.isin(own[:, 0], held[:, 0]) | torch.isin(own[:, 1], held[:, 1])
+    return torch.cat([rest, without(own[theirs], without(seed, held))])
+
+
+def without(pairs: Tensor, others: Tensor) -> Tensor:
+    """Return the pairs (k, 2) that share no word with others (m, 2)."""
+    return pairs[~(torch.isin(pairs[:, 0], others[:, 0]) | torch.isin(pairs[:, 1], others[:, 1]))]
 
 
 def usual(panel: Panel, direction: Direction) -> Judge:
@@ -116,7 +145,7 @@ def _judged_words(field: Field, held: Tensor, known: Tensor, panel: Panel, direc
     _look_back(field, field.candidates(words, run).candidates.unique(), run)
     lists, there = field.candidates(words, run).with_spelt_alike(panel, direction, len(field.answering))
     right = torch.isin(words[:, None] * size + lists.candidates, known[:, 0] * size + known[:, 1])
-    return Outcomes(lists.describe(panel, field.space, direction), there, right & there)
+    return Outcomes(lists.describe(panel, field.space, direction), there, right & there, words, lists.candidates)
 
 
 def _look_back(field: Field, targets: Tensor, run: Run) -> None:

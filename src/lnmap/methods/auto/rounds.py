@@ -13,12 +13,16 @@ from lnmap.methods.base import Run
 class Progressed(NamedTuple):
     """How far a run has come: the round that is next, and its dictionary (k, 2).
 
-    :param before: the dictionary of the round before, and `ranks` how well that one found held-out words.
+    :param own: pairs (h, 2) that words of the seed chose when they were held out, in the round before.
+    :param before: the dictionary of the round before, with its own such pairs, and `ranks` how well it found held-out
+        words.
     """
 
     round: int
     dictionary: Tensor
+    own: Tensor | None = None
     before: Tensor | None = None
+    own_before: Tensor | None = None
     ranks: Tensor | None = None
 
     def save(self, run: Run) -> None:

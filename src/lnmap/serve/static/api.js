@@ -28,6 +28,7 @@ export function address(model, resource = "", parameters = {}) {
 }
 
 export const listModels = () => send("/api/models");
+export const listFormats = () => send("/api/formats");
 export const get = (model, resource, parameters, signal) => send(address(model, resource, parameters), { signal });
 export const post = (model, resource, body) =>
   send(address(model, resource), {

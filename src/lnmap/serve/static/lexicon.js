@@ -1,6 +1,6 @@
 // The induced lexicon: browse, filter, judge, add, download.
 
-import { address, get, post } from "./api.js";
+import { address, get, listFormats, post } from "./api.js";
 import { combobox } from "./combobox.js";
 import { decimals, el, number, say, signed, toast, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
@@ -80,11 +80,26 @@ export function showLexicon(place, model, { link }) {
   function downloads() {
     const file = (title, hint, parameters) => el("li", {},
       el("a", { href: address(model.id, "marks/export", parameters), download: "" }, title), el("span", { class: "quiet" }, ` ${hint}`));
-    return [el("ul", { class: "files" },
+    return [wholeDictionary(), el("ul", { class: "files" },
       file("Seed with my marks", "the pairs the model learnt from, corrected (.tsv)", { format: "tsv", seed: "with" }),
       file("Only my marks", "right and added pairs (.tsv)", { format: "tsv", seed: "without" }),
       file("For a spreadsheet", "right and added pairs (.csv)", { format: "csv", seed: "without" })),
     el("p", { class: "quiet" }, "Then align again: ", el("code", {}, `lnmap align SRC TGT --pairs ${model.id}-pairs.tsv --out DIR`))];
+  }
+
+  function wholeDictionary() {
+    const format = el("select", { "aria-label": "Format of the dictionary", change: update });
+    const both = el("input", { type: "checkbox", change: update });
+    const link = el("a", { download: "" }, "Download the whole dictionary");
+    function update() {
+      link.href = address(model.id, "dictionary", { format: format.value || "tsv", both: both.checked, translations: 3 });
+    }
+    listFormats().then((formats) => {
+      format.append(...formats.map((one) => el("option", { value: one.name, title: one.opens }, `${one.name}: ${one.title}`)));
+      update();
+    }).catch(() => {});
+    update();
+    return el("p", { class: "whole" }, link, " ", format, " ", el("label", { class: "check" }, both, " both directions"));
   }
 
   function change(values) {
