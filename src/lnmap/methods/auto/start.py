@@ -98,7 +98,7 @@ def _alike(facts: WordFacts | None, seed: Tensor) -> Tensor:
 
 
 def without(pairs: Tensor, others: Tensor) -> Tensor:
-    """Leave out pairs (k, 2) that share a word with others."""
+    """Return the pairs (k, 2) that share no word with others (m, 2)."""
     return pairs[~(torch.isin(pairs[:, 0], others[:, 0]) | torch.isin(pairs[:, 1], others[:, 1]))]
 
 
