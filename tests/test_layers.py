@@ -44,6 +44,7 @@ PARTS = {
     "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce judge "
     "methods evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
+    "check": "errors direction progress embeddings lexicon foreign isometry evaluate methods model pipeline",
     "testing": "errors direction embeddings lexicon methods model",
     FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",
 }

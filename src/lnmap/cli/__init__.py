@@ -14,6 +14,7 @@ from typer.main import get_command
 from lnmap.cli import (
     about,
     align,
+    check,
     data,
     demo,
     evaluate,
@@ -42,6 +43,7 @@ app = typer.Typer(name="lnmap", add_completion=False, pretty_exceptions_enable=F
 for command in (
     demo.demo,
     vectors.vectors,
+    check.check,
     align.align,
     translate.translate,
     evaluate.evaluate,
