@@ -16,7 +16,7 @@ import torch
 
 from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, OptionError, TrainingError
+from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
 from lnmap.io import read, read_lexicon
 from lnmap.io.atomic import locked
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
@@ -32,6 +32,7 @@ from lnmap.retrieve import MEMORY
 from lnmap.version import __version__
 
 _SMALLEST, _LARGEST = 1e-15, 1e15
+_TURNED, _FOUND = 2, 10  # times more pairs the other way round, and the fewest that they are compared with
 Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
 
 
@@ -85,6 +86,7 @@ def align(
     source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
     given = _given_pairs(pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
+    _check_columns(given, source, target)
     back = _given_back(back_pairs, source, target, system, take)
     if on_seed is not None:
         on_seed(lexicon)
@@ -178,6 +180,16 @@ def _given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: M
     if isinstance(pairs, str | Path):
         return read_lexicon(pairs)
     return pairs if isinstance(pairs, Lexicon) else Lexicon.from_pairs(pairs)
+
+
+def _check_columns(pairs: Lexicon, source: Embeddings, target: Embeddings) -> None:
+    """Refuse pairs that are found far oftener when their columns are exchanged."""
+    found, turned = (len(lexicon.rows(source, target)) for lexicon in (pairs, pairs.reversed()))
+    if turned > _TURNED * max(found, _FOUND):
+        raise LexiconError(
+            f"the dictionary's columns seem to be exchanged: {found:,} of {len(pairs):,} pairs have both words in the "
+            f"vocabularies, {turned:,} the other way round; its first column must be the source language"
+        )
 
 
 def _given_back(

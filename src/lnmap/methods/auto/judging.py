@@ -7,11 +7,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnmap.confidence import LEAST
 from lnmap.direction import Direction, Side
 from lnmap.judge.logit import Judge, Weights
 from lnmap.judge.panel import CHOSEN_BACK, Panel
 from lnmap.methods.auto.candidates import Field
+from lnmap.methods.auto.start import FEW, without
 from lnmap.methods.auto.systems import Vocabularies, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
@@ -88,7 +88,7 @@ def learn_judges(
         to systems fitted on them than they are; held-out words must look as good, or the judge is too sure of the rest.
     """
     judges: dict[Direction, Judge] = {}
-    if len(seed[:, 0].unique()) < 2 * LEAST:
+    if len(seed[:, 0].unique()) < FEW:  # the dictionary was found from the seed: no word of it can be held out
         return {direction: usual(panel, direction) for direction in Direction}, {}
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
     with run.progress.task("cross-fitting", FOLDS) as task:
@@ -113,11 +113,6 @@ def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor | None) -
         return rest
     theirs = torch.isin(own[:, 0], held[:, 0]) | torch.isin(own[:, 1], held[:, 1])
     return torch.cat([rest, without(own[theirs], without(seed, held))])
-
-
-def without(pairs: Tensor, others: Tensor) -> Tensor:
-    """Return the pairs (k, 2) that share no word with others (m, 2)."""
-    return pairs[~(torch.isin(pairs[:, 0], others[:, 0]) | torch.isin(pairs[:, 1], others[:, 1]))]
 
 
 def usual(panel: Panel, direction: Direction) -> Judge:
