@@ -124,9 +124,8 @@ def usual(panel: Panel, direction: Direction) -> Judge:
 
 def _without_fold(systems: EnsembleAlignment, vectors: Vocabularies, space: BilingualSpace, run: Run) -> Field:
     """Return the words as systems map them that have not seen a fold; means are those of the whole dictionary."""
-    source, target = (mapped(systems, vectors, side) for side in Side)
     means = space.means[0].clone(), space.means[1].clone()
-    sides = source[: len(space.source)], target[: len(space.target)]
+    sides = (mapped(systems, vectors, side, len(words)) for side, words in zip(Side, means, strict=True))
     return Field.of(BilingualSpace(*sides, memory=run.memory, means=means, scaled=True))
 
 
@@ -149,11 +148,10 @@ def _look_back(field: Field, targets: Tensor, run: Run) -> None:
     Systems that have seen a pair put its words far nearer to each other than they would have; a judge that learnt from
     their means would take words of the seed for wrong answers.
     """
-    back, space = field.swapped(), field.space
-    space.target_means[targets] = back.neighbourhood(targets, run)
-    found = back.candidates(targets, run, count=2)
+    back = field.swapped()
     table = back.space.best
-    table.rows[targets], table.scores[targets] = found.candidates[:, 0], found.top
+    means, table.rows[targets], table.scores[targets] = back.look(targets, run)
+    field.space.target_means[targets] = means
 
 
 def _complete(known: Tensor, direction: Direction) -> bool:
