@@ -13,14 +13,14 @@ from types import SimpleNamespace
 import pytest
 
 from lnmap.errors import InputError
-from lnmap.progress import Silent
 from lnmap.text import sources
-from lnmap.text.sources import find_files, read_lines, size_of
+from lnmap.text.sources import Reader, find_files, size_of
+from lnmap.text.words import Tokenizer
 
 
-def lines(*texts, encoding="utf-8", progress=None) -> list[str]:
-    found = find_files(texts)
-    return [line for path, named in found for line in read_lines(path, named, encoding, progress or Silent()) if line]
+def lines(*texts, encoding="utf-8", reader=None) -> list[str]:
+    reader = reader or Reader(encoding)
+    return [line for path, named in find_files(texts) for line in reader.lines(path, named) if line]
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,12 @@ def test_folders_in_order_without_hidden_and_binary_files(tmp_path):
     (tmp_path / "b/2.txt").write_text("two")
     (tmp_path / "1.txt").write_text("one")
     (tmp_path / ".hidden").write_text("no")
+    (tmp_path / "page.css").write_text("p {color: red}")
     (tmp_path / "photo.png").write_bytes(b"\x89PNG\0\0")
-    progress = Silent()
-    assert lines(tmp_path, progress=progress) == ["one", "two"]
-    assert len(progress.notes) == 1
-    assert "photo.png is a binary file" in progress.notes[0]
+    reader = Reader("utf-8")
+    assert lines(tmp_path, reader=reader) == ["one", "two"]
+    (note,) = reader.notes()
+    assert note == f"1 binary files were left out, {tmp_path / 'photo.png'} first"
     assert size_of(find_files([tmp_path])) == 12
     with pytest.raises(InputError, match="binary file, not text"):
         lines(tmp_path / "photo.png")
@@ -85,11 +86,14 @@ def test_encodings(tmp_path):
         assert lines(path) == ["été"]
 
 
-def test_a_few_damaged_lines_are_left_out(tmp_path):
-    path, progress = tmp_path / "a.txt", Silent()
-    path.write_bytes(b"good line\n" * 500 + b"bad \xff\xfe line\n")
-    assert len(lines(path, progress=progress)) == 500
-    assert "1 of 502 lines" in progress.notes[0]
+def test_a_few_damaged_words_are_left_out(tmp_path):
+    path, reader = tmp_path / "a.txt", Reader("utf-8")
+    path.write_bytes("größer\n".encode() * 5 + b"bad caf\xe9 line\n")
+    found = lines(path, reader=reader)
+    assert Tokenizer().words(found[-1]) == ["bad", "line"]
+    assert Tokenizer(segmented=True).words(found[-1]) == ["bad", "line"]
+    (note,) = reader.notes()
+    assert "1 files hold damaged words" in note
 
 
 def test_an_endless_line_is_cut_at_blanks(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from lnmap.errors import InputError
 from lnmap.io.atomic import writing
 from lnmap.progress import Progress
 from lnmap.text.scripts import Scripts
-from lnmap.text.sources import find_files, read_lines, size_of
+from lnmap.text.sources import Reader, find_files, size_of
 from lnmap.text.words import Tokenizer
 
 LEAST_TOKENS = 1000
@@ -69,13 +69,13 @@ def read_corpus(
     corpus = Corpus(path)
     scripts = Scripts()
     files = find_files(texts)
-    seen: set[bytes] = set()
+    reader, seen = Reader(encoding), set[bytes]()
 
     def lines() -> Iterator[list[str]]:
         with progress.task("reading the text", size_of(files)) as task:
             for file, named in files:
                 corpus.files += 1
-                for line in read_lines(file, named, encoding, progress):
+                for line in reader.lines(file, named):
                     task.advance(len(line) + 1)
                     words = [word for word in tokenizer.words(line) if len(word) <= _LONGEST_WORD or _long(word)]
                     if not words or _repeated(words, seen):
@@ -86,11 +86,12 @@ def read_corpus(
                     yield [word for word in words if len(word) <= _LONGEST_WORD]
 
     corpus.write(line for line in lines() if line)
+    corpus.files -= len(reader.left_out)
     if not tokenizer.segmented:
         scripts.refuse_unsegmented()
-        mixture = scripts.mixture()
-        if mixture:
-            progress.note(mixture)
+    for note in (*reader.notes(), scripts.mixture()):
+        if note:
+            progress.note(note)
     if corpus.tokens < LEAST_TOKENS:
         raise InputError(
             f"the text has {corpus.tokens:,} words, too few to learn anything from; give {LEAST_TOKENS:,} or more "

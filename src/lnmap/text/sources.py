@@ -7,21 +7,19 @@ import html.parser
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
 from lnmap.errors import InputError
 from lnmap.io.source import ByteSource
-from lnmap.progress import Progress
+from lnmap.text.words import DAMAGED
 
 STDIN = "-"
 _BLOCK = 1 << 18
 _LONGEST = 1 << 16  # characters of a line that are held; a longer one is cut at a blank
 _HEAD = 4096
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_BAD = "\ufffd"  # stands where bytes are no characters
-_FEW = 0.01  # share of lines that may be damaged
+_NO_TEXT = {".css", ".js", ".map", ".svg"}  # files of a folder that are for programs
 _BREAKS = {
     "address",
     "article",
@@ -58,7 +56,7 @@ def find_files(texts: Sequence[str | Path]) -> list[tuple[Path | None, bool]]:
         if str(text) == STDIN:
             found.append((None, True))
         elif path.is_dir():
-            inside = sorted(one for one in path.rglob("*") if one.is_file() and not _hidden(one.relative_to(path)))
+            inside = sorted(one for one in path.rglob("*") if one.is_file() and not _ignored(one.relative_to(path)))
             if not inside:
                 raise InputError(f"the folder {path} holds no files; give one with text")
             found += [(one, False) for one in inside]
@@ -76,36 +74,68 @@ def size_of(files: Sequence[tuple[Path | None, bool]]) -> int | None:
     return sum(path.stat().st_size for path, _ in files if path is not None)
 
 
-def read_lines(path: Path | None, named: bool, encoding: str, progress: Progress) -> Iterator[str]:
-    """Yield the lines of a file; a binary file is an error if it was named itself, and skipped with a note if not."""
-    if path is None:
-        stdin: Any = sys.stdin.buffer
-        yield from _decoded("stdin", stdin, stdin.peek(_HEAD), encoding, progress)
-        return
-    with _open(path) as source:
-        head = source.peek(_HEAD)
-        if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            if named:
-                raise InputError(f"{path} is a binary file, not text; give plain text, HTML or JSON lines")
-            progress.note(f"{path} is a binary file and was left out")
+class Reader:
+    """Read texts line by line, and remember what was wrong with them.
+
+    :param encoding: of files without a byte-order mark.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        self.encoding = encoding
+        self.left_out: list[Path] = []
+        self.damaged: list[str] = []
+
+    def lines(self, path: Path | None, named: bool) -> Iterator[str]:
+        """Yield the lines of a file, of stdin for None; a binary file is an error if it was named itself."""
+        if path is None:
+            stdin: Any = sys.stdin.buffer
+            yield from self._decoded("stdin", stdin, stdin.peek(_HEAD))
             return
-        yield from _decoded(str(path), source, head, encoding, progress)
+        with ByteSource(path, InputError) as source:
+            head = source.peek(_HEAD)
+            if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                if named:
+                    raise InputError(f"{path} is a binary file, not text; give plain text, HTML or JSON lines")
+                self.left_out.append(path)
+            else:
+                yield from self._decoded(str(path), source, head)
 
+    def notes(self) -> Iterator[str]:
+        """Yield what a person should know about the files."""
+        if self.left_out:
+            yield f"{len(self.left_out):,} binary files were left out, {self.left_out[0]} first"
+        if self.damaged:
+            yield f"{len(self.damaged):,} files hold damaged words, which were left out, {self.damaged[0]} first"
 
-def _open(path: Path) -> AbstractContextManager[ByteSource]:
-    return ByteSource(path, InputError)
+    def _decoded(self, name: str, source: Bytes, head: bytes) -> Iterator[str]:
+        """Yield the lines of a stream in the form that its first bytes show."""
+        lines = self._checked(name, _split(source, _encoding_of(head, self.encoding)))
+        start = head.lstrip(codecs.BOM_UTF8 + b" \t\r\n")[:200].lower()
+        if start.startswith(b"{") and b'"' in start:
+            yield from _json_texts(name, lines)
+        elif start.startswith((b"<!doctype html", b"<html")) or b"<html" in start:
+            yield from _html_texts(lines)
+        else:
+            yield from lines
 
-
-def _decoded(name: str, source: Bytes, head: bytes, encoding: str, progress: Progress) -> Iterator[str]:
-    """Yield the lines of a stream in the form that its first bytes show."""
-    lines = _checked(name, _split(source, _encoding_of(head, encoding)), encoding, progress)
-    start = head.lstrip(codecs.BOM_UTF8 + b" \t\r\n")[:200].lower()
-    if start.startswith(b"{") and b'"' in start:
-        yield from _json_texts(name, lines)
-    elif start.startswith((b"<!doctype html", b"<html")) or b"<html" in start:
-        yield from _html_texts(lines)
-    else:
-        yield from lines
+    def _checked(self, name: str, lines: Iterator[str]) -> Iterator[str]:
+        """Pass lines on; where most that are not plain ASCII are damaged, the encoding is another one."""
+        count, bad, fine, first = 0, 0, 0, 0
+        for line in lines:
+            count += 1
+            if DAMAGED in line:
+                bad += 1
+                first = first or count
+            elif not line.isascii():
+                fine += 1
+            yield line
+        if bad > fine:
+            raise InputError(
+                f"{name} is not in {self.encoding}: {bad:,} of {count:,} lines hold other bytes, line {first} first",
+                advice="name its encoding, such as {encoding:windows-1252}",
+            )
+        if bad:
+            self.damaged.append(name)
 
 
 def _encoding_of(head: bytes, encoding: str) -> str:
@@ -129,25 +159,6 @@ def _split(source: Bytes, encoding: str) -> Iterator[str]:
             yield held[:cut]
             held = held[cut:]
     yield held + decoder.decode(b"", final=True)
-
-
-def _checked(name: str, lines: Iterator[str], encoding: str, progress: Progress) -> Iterator[str]:
-    """Leave out lines with bytes that are no characters; many of them mean another encoding."""
-    count, bad, first = 0, 0, 0
-    for line in lines:
-        count += 1
-        if _BAD in line:
-            bad += 1
-            first = first or count
-        else:
-            yield line
-    if bad > _FEW * count:
-        raise InputError(
-            f"{name} is not in {encoding}: {bad:,} of {count:,} lines hold other bytes, line {first} first",
-            advice="name its encoding, such as {encoding:windows-1252}",
-        )
-    if bad:
-        progress.note(f"{bad:,} of {count:,} lines of {name} hold damaged characters and were left out")
 
 
 def _json_texts(name: str, lines: Iterator[str]) -> Iterator[str]:
@@ -205,5 +216,5 @@ def _html_texts(lines: Iterator[str]) -> Iterator[str]:
     yield "".join(page.parts)
 
 
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+def _ignored(path: Path) -> bool:
+    return path.suffix.lower() in _NO_TEXT or any(part.startswith(".") for part in path.parts)

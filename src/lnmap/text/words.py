@@ -10,6 +10,7 @@ _WEB = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
 _INNER = "'-"  # kept inside a word only
 _JOINERS = "\u200c\u200d"  # Persian and Indic spelling needs them inside words
+DAMAGED = "\ufffd"  # stands where bytes were no characters; words with it are left out
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u02bc\uff07`\u00b4"), "'") | {0x2010: "-", 0x2011: "-"}
 
 
@@ -19,7 +20,7 @@ class _Letters(dict[int, str | None]):
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
         kind = unicodedata.category(character)
-        stays = kind[0] in "LMN" or character in _INNER or character in _JOINERS
+        stays = kind[0] in "LMN" or character in _INNER or character in _JOINERS or character == DAMAGED
         self[code] = found = character if stays else None if kind == "Cf" else " "
         return found
 
@@ -46,8 +47,9 @@ class Tokenizer:
             line = _WEB.sub(" ", _TAG.sub(" ", line))
         line = unicodedata.normalize("NFC", line.lower() if self.lower else line)
         if self.segmented:
-            return line.split()
+            return [word for word in line.split() if DAMAGED not in word]
         line = line.translate(_APOSTROPHES).translate(_LETTERS)
         if self.split_apostrophes:
             line = line.replace("'", " ")
-        return [word for part in line.split() if (word := part.strip(_INNER + _JOINERS))]
+        words = (part.strip(_INNER + _JOINERS) for part in line.split())
+        return [word for word in words if word and DAMAGED not in word]
