@@ -73,6 +73,13 @@ def test_html(tmp_path):
     assert [line for line in found if line] == ["One", "two three four & é", "five", "six"]
 
 
+@pytest.mark.parametrize("broken", ["<![x[", "<!DOCTYPE [", "<!--", "<script>", "<a href='", "&#xffffffffff;"])
+def test_broken_html(tmp_path, broken):
+    path = tmp_path / "page.html"
+    path.write_text(f"<html><body><p>before</p>{broken}\n" + "after it <b>\n" * 8000)
+    assert "before" in "".join(lines(path)[:3])
+
+
 def test_encodings(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("naïve café\nplain\n".encode("windows-1252"))

@@ -209,11 +209,15 @@ class _Page(html.parser.HTMLParser):
 def _html_texts(lines: Iterator[str]) -> Iterator[str]:
     page = _Page()
     for line in lines:
-        page.feed(line + "\n")
+        broken = len(page.rawdata) > _LONGEST  # a comment or script without an end would be searched again and again
+        try:
+            page.feed(line + "\n")
+        except AssertionError:  # what html.parser raises for some broken markup
+            broken = True
+        if broken:
+            page.rawdata = ""
         yield from page.take()
-    page.close()
-    yield from page.take()
-    yield "".join(page.parts)
+    yield from "".join(page.parts).split("\n")
 
 
 def _ignored(path: Path) -> bool:
