@@ -105,7 +105,7 @@ def test_rare_words_are_forgotten_when_there_are_too_many(tmp_path, monkeypatch)
         ("word " * 100, "has 100 words, too few"),
         ("word " * 2000, "only 1 words occur 2 times"),
         ("", "has 0 words"),
-        ("我喜欢每天早上吃炒饭。" * 400, "Chinese, which is written without blanks"),
+        ("我喜欢每天早上吃炒饭。" * 400, "Chinese or Japanese, which is written without blanks"),
     ],
 )
 def test_too_little_text(tmp_path, text, message):

@@ -44,8 +44,8 @@ def test_what_can_be_changed():
     ("line", "language", "tool"),
     [
         ("ฉันชอบกินข้าวผัดทุกวันตอนเช้า", "Thai", "pythainlp"),
-        ("我喜欢每天早上吃炒饭", "Chinese", "jieba"),
-        ("わたしはまいあさごはんをたべます", "Japanese", "fugashi"),
+        ("我喜欢每天早上吃炒饭", "Chinese or Japanese", "jieba"),
+        ("わたしはまいあさごはんをたべます", "Chinese or Japanese", "fugashi"),
         ("ខ្ញុំចូលចិត្តញ៉ាំបាយរាល់ថ្ងៃ", "Khmer", "khmer-nltk"),
     ],
 )
@@ -53,6 +53,15 @@ def test_scripts_without_blanks_are_noticed(line, language, tool):
     scripts = Scripts()
     scripts.look(Tokenizer().words(line))
     with pytest.raises(InputError, match=f"in {language}, which.*{tool}.*segmented=True"):
+        scripts.refuse_unsegmented()
+
+
+def test_a_text_with_many_names_in_other_letters():
+    scripts = Scripts()
+    scripts.look(
+        Tokenizer().words("Debian GNU/Linux は、Debian プロジェクトが開発するディストリビューションです。apt dpkg")
+    )
+    with pytest.raises(InputError, match="Japanese"):
         scripts.refuse_unsegmented()
 
 

@@ -12,7 +12,7 @@ from lnmap.errors import LnmapError, TrainingError
 from lnmap.evaluate.scores import Evaluation, WordResult
 from lnmap.isometry import LEAST, measure_isometry
 from lnmap.lexicon import Lexicon
-from lnmap.methods.auto.notices import shared
+from lnmap.methods.auto.notices import notice_vocabularies, shared
 from lnmap.methods.auto.trim import trimmed
 from lnmap.methods.base import Run
 from lnmap.model.device import as_tensor
@@ -26,7 +26,6 @@ _WORDS = 2000  # per language, whose shapes are compared
 _FOLDS = 3
 _ENOUGH = 30  # words of the seed that tell something when a part is held out
 _METHOD = "procrustes"
-_SAME = 0.75  # share of the most frequent words; two corpora of one language share more
 _POOR = 5.0  # P@1 below which a method finds little
 
 
@@ -35,11 +34,10 @@ def look_ahead(source: Embeddings, target: Embeddings, pairs: Lexicon, report: R
     x, y = (side.head(min(_HEAD, len(side))) for side in (source, target))
     share = shared(x.words, y.words)
     report.count("both", shared_words=round(share, 4))
-    if share >= _SAME:
-        report.warn(
-            "same language",
-            f"both vocabularies seem to be of one language: {share:.0%} of their most frequent words are the same",
-        )
+    noticed = Silent()
+    notice_vocabularies(Run(words=(x.words, y.words), progress=noticed))
+    for note in noticed.notes:
+        report.warn("languages", note)
     rows = np.unique(pairs.rows(x, y), axis=0)
     _compare_shapes(x, y, pairs, len(rows), report, progress)
     if len(np.unique(rows[:, 0])) < _ENOUGH:

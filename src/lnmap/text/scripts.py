@@ -8,18 +8,18 @@ from collections.abc import Iterable
 
 from lnmap.errors import InputError
 
-# The first word of the name of a script's letters, what it is called, what segments it, and the longest mean word.
+_EAST = "CJK"  # Chinese characters, and the syllables of Japanese
+_FAMILIES = {"HIRAGANA": _EAST, "KATAKANA": _EAST, "KATAKANA-HIRAGANA": _EAST}
+# The first word of the name of a script's letters: what it is called, what segments it, the longest mean word.
 _WITHOUT_BLANKS = {
     "THAI": ("Thai", "pythainlp", 9.0),
     "LAO": ("Lao", "laonlp", 9.0),
     "KHMER": ("Khmer", "khmer-nltk", 9.0),
     "MYANMAR": ("Burmese", "pyidaungsu", 9.0),
     "TIBETAN": ("Tibetan", "botok", 9.0),
-    "CJK": ("Chinese", "jieba", 3.5),
-    "HIRAGANA": ("Japanese", "fugashi or janome", 3.5),
-    "KATAKANA": ("Japanese", "fugashi or janome", 6.0),
+    _EAST: ("Chinese or Japanese", "jieba, or fugashi or janome for Japanese,", 3.5),
 }
-_MUCH = 0.3  # share of words
+_MUCH = 0.3  # share of letters
 _SAMPLE = 20_000  # words that are looked at
 _MIXED = 0.1  # share of words in a second script that is worth a note
 
@@ -45,7 +45,7 @@ class Scripts:
         """Raise an error where most words are as long as sentences."""
         for script, (language, tool, longest) in _WITHOUT_BLANKS.items():
             count = self.words[script]
-            if count > _MUCH * self.words.total() and self.letters[script] > longest * count:
+            if self.letters[script] > max(longest * count, _MUCH * self.letters.total()):
                 raise InputError(
                     f"the text is in {language}, which is written without blanks between words; put blanks between "
                     f"them first (the Python package {tool} does)",
@@ -55,7 +55,7 @@ class Scripts:
     def mixture(self) -> str | None:
         """Describe a text in two scripts, or return None."""
         common = self.words.most_common(2)
-        if len(common) < 2 or {"HIRAGANA", "KATAKANA"} & {script for script, _ in common}:
+        if len(common) < 2:
             return None
         (first, _), (second, count) = common
         share = count / self.words.total()
@@ -68,6 +68,7 @@ class Scripts:
 
 
 def script_of(word: str) -> str:
-    """Return the script of a word's first letter, by the letter's name: 'LATIN', 'GREEK'; '' without a letter."""
+    """Return the script of a word's first letter, by the letter's name: 'LATIN', 'CJK'; '' without a letter."""
     letter = next((one for one in word if one.isalpha()), "")
-    return unicodedata.name(letter, "").split(" ")[0] if letter else ""
+    script = unicodedata.name(letter, "").split(" ")[0] if letter else ""
+    return _FAMILIES.get(script, script)
