@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.helpers import CannotMountError, contents, small_disk
 from tests.text.writing import NOUNS, VERBS, sentences, write_text
@@ -74,6 +75,18 @@ def test_phrases_are_words_with_a_blank(tmp_path, monkeypatch):
     words = lnmap.io.SubwordModel(tmp_path / "xx.bin")
     assert words.vector("new york") == pytest.approx(lnmap.read(tmp_path / "xx.vec")["new york"], abs=1e-5)
     assert "new york\t" in (tmp_path / "xx.counts.tsv").read_text()
+
+
+def test_each_window_trains_its_part(made, tmp_path):
+    one = TrainingOptions(dim=4, windows=(5,), epochs=2, min_count=2)
+    make_vectors(made / "text.txt", tmp_path / "xx.vec", options=one)
+    part, whole = lnmap.read(tmp_path / "xx.vec").vectors, lnmap.read(made / "xx.vec").vectors
+    assert whole.shape[1] == 8
+    assert (part == pytest.approx(whole[:, :4], abs=1e-5)) is True
+    lengths = [np.linalg.norm(half, axis=1).mean() for half in (whole[:, :4], whole[:, 4:])]
+    assert lengths == pytest.approx([1, 1], abs=1e-4)
+    words = lnmap.io.SubwordModel(made / "xx.bin")
+    assert words.vector("hound") == pytest.approx(lnmap.read(made / "xx.vec")["hound"], abs=1e-5)
 
 
 def test_without_subwords(made, tmp_path):
@@ -153,6 +166,10 @@ def test_bad_names_and_numbers(made, tmp_path):
         make_vectors(made / "text.txt", tmp_path)
     with pytest.raises(OptionError, match="epochs is 0"):
         TrainingOptions(epochs=0)
+    with pytest.raises(OptionError, match="cannot be shared"):
+        TrainingOptions(dim=9)
+    with pytest.raises(OptionError, match="cannot be shared"):
+        TrainingOptions(windows=(0, 5))
     with pytest.raises(OptionError, match="longest subword"):
         TrainingOptions(min_n=5, max_n=3)
     with pytest.raises(OptionError, match="seed"):
@@ -172,6 +189,8 @@ def test_command(made, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert (found["vectors"], found["files"], found["dim"]) == (str(out), 1, 8)
     assert contents(tmp_path)["xx.vec"] == contents(made)["xx.vec"]
+    assert main([*command, "--windows", "5,x"]) == 2
+    assert "--windows expects numbers" in capsys.readouterr().err
     assert main(command) == 0
     captured = capsys.readouterr()
     assert f"saved in {out}" in captured.out

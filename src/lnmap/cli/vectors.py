@@ -8,6 +8,7 @@ from typing import Annotated
 
 from lnmap.cli import options
 from lnmap.cli.terminal import console, count
+from lnmap.errors import OptionError
 from lnmap.text.training import TrainingOptions
 
 _USUAL = TrainingOptions()
@@ -26,7 +27,9 @@ def vectors(
     phrases: Annotated[bool, options.flag("--phrases", "Join words that belong together, such as new york.")] = False,
     encoding: Annotated[str, options.value("NAME", "Encoding of the text, such as windows-1252.")] = "utf-8",
     dim: Annotated[int, options.value("N", "Numbers per vector.")] = _USUAL.dim,
-    window: Annotated[int, options.value("N", "Words on either side that count as near.")] = _USUAL.window,
+    windows: Annotated[
+        str, options.value("N,N", "Words on either side that count as near; each trains a part of the numbers.")
+    ] = ",".join(map(str, _USUAL.windows)),
     min_count: Annotated[int, options.value("N", "Leave out words that occur less often.")] = _USUAL.min_count,
     limit: Annotated[int, options.value("N", "Keep the N most frequent words.")] = _USUAL.limit,
     epochs: Annotated[int, options.value("N", "Passes over the text.")] = _USUAL.epochs,
@@ -50,7 +53,7 @@ def vectors(
     """
     from lnmap.text import make_vectors
 
-    training = TrainingOptions(dim, window, min_count, limit, epochs, negative, min_n, max_n, seed, threads)
+    training = TrainingOptions(dim, _numbers(windows), min_count, limit, epochs, negative, min_n, max_n, seed, threads)
     made = make_vectors(
         texts,
         out,
@@ -67,3 +70,10 @@ def vectors(
     joined = f", {count(made.phrases, 'phrase')} among them" if phrases else ""
     console.answer(made.to_dict(), f"{made.words:,} words x {made.dim} saved in {out}{joined} ({made.seconds:.1f} s)")
     console.say(f"next: lnmap check {shlex.quote(str(out))} OTHER.vec --pairs PAIRS")
+
+
+def _numbers(windows: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(number) for number in windows.split(","))
+    except ValueError as error:
+        raise OptionError(f"--windows expects numbers such as 5,10, got {windows!r}") from error
