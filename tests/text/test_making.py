@@ -97,6 +97,13 @@ def test_without_subwords(made, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"xx.vec.gz", "xx.counts.tsv"}
 
 
+def test_what_was_made_is_not_read_again(made, tmp_path):
+    (tmp_path / "text.txt").write_bytes((made / "text.txt").read_bytes())
+    for _ in range(2):
+        assert make_vectors(tmp_path, tmp_path / "xx.vec", options=SMALL).files == 1
+    assert contents(tmp_path) == contents(made)
+
+
 def test_repeated_lines_count_once(tmp_path):
     (tmp_path / "text.txt").write_text("\n".join(sentences(300) + ["Read our terms and conditions."] * 50))
     result = make_vectors(tmp_path / "text.txt", tmp_path / "xx.vec", options=SMALL)
