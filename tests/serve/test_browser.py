@@ -15,7 +15,7 @@ import lnmap
 from lnmap.embeddings import Embeddings
 from lnmap.io import DICTIONARY_FORMATS
 from lnmap.lexicon import Lexicon
-from lnmap.serve.marks import JOURNAL, Marks
+from lnmap.model.marks import JOURNAL, Marks
 
 pytestmark = needs_chromium
 EVIL = "<img src=x onerror=document.body.dataset.pwned=1>"

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lnmap.lexicon import Lexicon
+from lnmap.model.marks import Marks
 from lnmap.progress import Progress, Silent
 from lnmap.serve.background import Job
 from lnmap.serve.loaded import MANIFEST, LoadedModel
-from lnmap.serve.marks import Marks
 
 _WATCH_S = 1.0  # seconds between two looks at a model's folder
 
