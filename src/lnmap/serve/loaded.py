@@ -46,10 +46,10 @@ class LoadedModel:
     Everything that a request would have to compute for a whole vocabulary is there before the first one, so that
     requests in several threads only read it.
 
-    :param test: a dictionary to score the model on.
+    :param test: a dictionary to score the model on; `back` one for the way back, target words first.
     """
 
-    def __init__(self, folder: Path, test: Lexicon | None, progress: Progress) -> None:
+    def __init__(self, folder: Path, test: Lexicon | None, progress: Progress, back: Lexicon | None = None) -> None:
         self._key, self.model = _load(folder)
         self.model.memory = _MEMORY
         self.words: dict[Side, WordIndex] = {}
@@ -72,7 +72,7 @@ class LoadedModel:
         self._next_best: NextBest = {}
         self._said = Said(self.model, {}, self._next_best)
         self.about = describe(self.model, folder.resolve().name)
-        self._test = test
+        self._test, self._back = test, back
         self._lexicon = Job(self._fill_lexicon)
         self.scores = Job(self._score)
         self.isometry = Job(self._measure_isometry)
@@ -119,7 +119,7 @@ class LoadedModel:
 
     def _score(self, job: Job) -> dict[str, Any]:
         test = self._test or Lexicon([])
-        return {direction.value: score(self.model, test, direction) for direction in Direction}
+        return {direction.value: score(self.model, test, direction, self._back) for direction in Direction}
 
     def _measure_isometry(self, job: Job) -> dict[str, Any]:
         """Measure how alike the two spaces are, or read what an earlier server measured."""

@@ -272,7 +272,7 @@ class Description(TypedDict):
     facts: dict[str, Any]
     sides: dict[str, dict[str, Any]]
     seed_pairs: dict[str, Any]
-    curves: dict[str, list[float | None]]
+    curves: Annotated[dict[str, list[list[float]]], Field(description="Columns of the log, one list per training.")]
     calibrated_on: int | None
 
 
