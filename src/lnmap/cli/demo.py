@@ -48,4 +48,4 @@ def demo(
     show_translations(answers)
     console.result(f"\nScores on test words that were not trained on ({method}, {seconds} s in all):")
     show_scores(scores)
-    console.say("The way back is scored on the same pairs turned around, so that few of its right answers are known.")
+    console.say("The way back is scored on the same pairs turned around, which list fewer of its right answers.")

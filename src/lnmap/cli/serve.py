@@ -32,8 +32,8 @@ def serve(
     Example: lnmap serve en-fr
 
     Marks of right and wrong pairs are kept in DIR/marks.jsonl. They count at
-    once, on the page, in 'lnmap translate' and 'lnmap induce', and 'lnmap align
-    --marks DIR' trains with them. Ctrl-C stops the server.
+    once, on the page, in 'lnmap translate' and in 'lnmap induce'; to train with
+    them: lnmap align SRC TGT --marks DIR --out DIR. Ctrl-C stops the server.
     """
     from lnmap.io import read_lexicon
 

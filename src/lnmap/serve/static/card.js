@@ -64,7 +64,7 @@ export function showCard(place, model) {
     return el("div", {}, ...["forward", "backward"].map((way) => {
       const found = card.scores[way];
       const [from, to] = way === "forward" ? ["source", "target"] : ["target", "source"];
-      const turned = found.reversed ? el("p", { class: "quiet" }, "On the same test file with its columns exchanged, so that few of the right answers are known: lower than on a file made for this direction. ",
+      const turned = found.reversed ? el("p", { class: "quiet" }, "On the same test file with its columns exchanged, which lists fewer of the right answers than a file made for this direction. ",
         el("code", {}, "--back-test FILE"), " names one.") : null;
       return el("div", { class: "score" }, el("h3", {}, `${languageName(model, from)} → ${languageName(model, to)}`), turned,
         el("p", {}, el("strong", { class: "big" }, `${decimals(found["p@1"], 1)} %`), ` ranked first, ${decimals(found["p@5"], 1)} % in the top five; `,
