@@ -122,13 +122,9 @@ def is_sure(value: float | None, least: float | None) -> bool:
 
 
 def answer(
-    word: str,
-    found: Sequence[Candidate],
-    least: float | None,
-    subwords: bool = False,
-    dropped: tuple[Candidate, ...] = (),
+    word: str, found: Sequence[Candidate], dropped: tuple[Candidate, ...], least: float | None, subwords: bool = False
 ) -> Translation:
-    """Keep the candidates that are sure enough, and withhold the others."""
+    """Keep the candidates that are sure enough, and withhold the others; `dropped` ones were marked wrong."""
     sure = tuple(candidate for candidate in found if is_sure(candidate.confidence, least))
     unsure = tuple(candidate for candidate in found if candidate not in sure)
     return Translation(word, sure, withheld=unsure, subwords=subwords, dropped=dropped)

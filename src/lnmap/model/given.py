@@ -6,6 +6,7 @@ This is the one place that decides; translations, induced lexicons, exports and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import replace
 
 import torch
@@ -19,35 +20,39 @@ from lnmap.retrieve import BilingualSpace, Criterion
 
 
 class GivenPairs:
-    """The pairs of one direction by the word asked for: the seed and what was marked right or added.
+    """The pairs of one direction by the word asked for: the seed, and with `marked` what was marked right or added.
 
-    Words are told apart as the evaluation does: as they stand in the vocabulary, else in lower case. A mark counts more
-    than the seed.
+    Words are told apart as the evaluation does: as they stand in the vocabulary, else in lower case.
 
     :param pairs: the seed, words of the language translated from first; one that nobody gave counts for nothing.
-    :param marks: judgements of pairs, words of the language translated from first.
     """
 
-    def __init__(
-        self,
-        pairs: Lexicon,
-        asked: Embeddings,
-        answering: Embeddings,
-        marks: Iterable[tuple[tuple[str, str], Judgement]] = (),
-    ) -> None:
+    def __init__(self, pairs: Lexicon, asked: Embeddings, answering: Embeddings) -> None:
         self.asked, self.answering = asked, answering
         self._answers: dict[str, dict[str, Judgement | None]] = {}
         self._wrong: dict[str, dict[str, None]] = {}
         for word, answer in pairs if pairs.is_given else ():
             self._answers.setdefault(self._key(word), {})[self._spelt(answer)] = None
+
+    def marked(self, marks: Iterable[tuple[tuple[str, str], Judgement]]) -> GivenPairs:
+        """Return these pairs as marks correct them; a mark counts more than the seed.
+
+        :param marks: judgements of pairs, words of the language translated from first.
+        """
+        made = copy(self)
+        made._answers, made._wrong, own = dict(self._answers), {}, set[str]()
         for (word, answer), mark in marks:
             key, spelt = self._key(word), self._spelt(answer)
-            self._answers.get(key, {}).pop(spelt, None)
-            self._wrong.get(key, {}).pop(spelt, None)
+            if key not in own:
+                own.add(key)
+                made._answers[key], made._wrong[key] = dict(self._answers.get(key, {})), {}
+            made._answers[key].pop(spelt, None)
+            made._wrong[key].pop(spelt, None)
             if mark == "wrong":
-                self._wrong.setdefault(key, {})[spelt] = None
+                made._wrong[key][spelt] = None
             else:
-                self._answers.setdefault(key, {})[spelt] = mark
+                made._answers[key][spelt] = mark
+        return made
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return ((word, answer) for word, answers in self._answers.items() for answer in answers)
@@ -60,9 +65,10 @@ class GivenPairs:
         """Return the answers to a word that were marked wrong."""
         return tuple(self._wrong.get(self._key(word), ()))
 
-    def wrong_rows(self) -> dict[int, set[int]]:
-        """Return the rows of the pairs that were marked wrong, by the word asked for."""
-        pairs = (self.rows(word, answer) for word, answers in self._wrong.items() for answer in answers)
+    def wrong_rows(self, words: Iterable[str] | None = None) -> dict[int, set[int]]:
+        """Return the rows of the pairs that were marked wrong, of some words or of all, by the word asked for."""
+        every = self._wrong if words is None else words
+        pairs = (self.rows(word, answer) for word in every for answer in self.wrong(word))
         found: dict[int, set[int]] = {}
         for asked, answering in filter(None, pairs):
             found.setdefault(asked, set()).add(answering)
@@ -126,12 +132,20 @@ class GivenPairs:
         }
 
     @torch.no_grad()
-    def entries(self, space: BilingualSpace, rank_by: RankBy = "csls", max_rank: int | None = None) -> list[Entry]:
+    def entries(
+        self,
+        space: BilingualSpace,
+        rank_by: RankBy = "csls",
+        max_rank: int | None = None,
+        words: Iterable[str] | None = None,
+    ) -> list[Entry]:
         """Return the given pairs as entries of a lexicon, best first; those without vectors have no scores.
 
         :param max_rank: both words must be among this many most frequent words.
+        :param words: only pairs of these words.
         """
-        rows = {pair: self.rows(*pair) for pair in self}
+        pairs = self if words is None else ((word, answer) for word in words for answer in self.of(word))
+        rows = {pair: self.rows(*pair) for pair in pairs}
         if max_rank is not None:
             rows = {pair: found for pair, found in rows.items() if found and max(found) < max_rank}
         known = [found for found in rows.values() if found]

@@ -53,7 +53,8 @@ class Model(ModelParts):
     subwords: dict[Side, SpeltWords | None] = field(default_factory=dict, repr=False)
     _spaces: dict[Direction, BilingualSpace] = field(default_factory=dict, repr=False)
     marks: LatestMarks = field(default_factory=dict, repr=False)
-    _given: dict[Direction, tuple[Lexicon, LatestMarks, GivenPairs]] = field(default_factory=dict, repr=False)
+    _seed: dict[Direction, tuple[Lexicon, GivenPairs]] = field(default_factory=dict, repr=False)
+    _said: dict[Direction, tuple[GivenPairs, LatestMarks, GivenPairs]] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"Model({self.info.get('method')}, {self.source!r} -> {self.target!r})"
@@ -195,20 +196,20 @@ class Model(ModelParts):
         if spelt:
             near = self.nearest(np.stack(list(spelt.values())), many, direction, criterion, list(spelt))
             candidates |= zip(spelt, near, strict=True)
-        found = {}
-        for word, every in candidates.items():
-            kept, dropped = said.drop(word, every, k)
-            found[word] = answer(word, kept, min_confidence, word in spelt, dropped)
+        every = {word: said.drop(word, found, k) for word, found in candidates.items()}
+        found = {word: answer(word, *split, min_confidence, word in spelt) for word, split in every.items()}
         return said.put_first(found, words, k, partial(self.space, direction), criterion)
 
     def given(self, direction: Way = Direction.FORWARD) -> GivenPairs:
         """Return what people said, seed pairs and marks, by the words of the language that is translated from."""
         direction = Direction(direction)
-        known = self._given.get(direction)
-        if known is None or known[0] is not self.pairs or known[1] is not self.marks:
+        seed, known = self._seed.get(direction), self._said.get(direction)
+        if seed is None or seed[0] is not self.pairs:
             sides = self.side(direction.asked), self.side(direction.answering)
+            seed = self._seed[direction] = self.pairs, GivenPairs(self.seed(direction), *sides)
+        if known is None or known[0] is not seed[1] or known[1] is not self.marks:
             marks = ((ordered(pair, direction), mark.mark) for pair, mark in self.marks.items())
-            known = self._given[direction] = self.pairs, self.marks, GivenPairs(self.seed(direction), *sides, marks)
+            known = self._said[direction] = seed[1], self.marks, seed[1].marked(marks)
         return known[2]
 
     def nearest(

@@ -92,7 +92,7 @@ class LoadedModel:
         """Return the model with the marks that count now."""
         said = self._said
         if said.marks is not marks and (said.marks or marks):
-            said = self._said = Said(self.model, marks, self._next_best)
+            said = self._said = Said(self.model, marks, self._next_best, said)
         return said
 
     def start(self) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
-from lnmap.model.marks import LatestMarks
+from lnmap.embeddings import Embeddings
+from lnmap.model.marks import LatestMarks, ordered
 from lnmap.model.model import Model
 from lnmap.retrieve import UNKNOWN
 
@@ -18,17 +20,57 @@ NextBest = dict[tuple[Direction, int, frozenset[int]], int]  # what follows the 
 class Said:
     """A model with the seed pairs and the marks that count now; never changed, so that requests may share it.
 
+    :param before: the same with earlier marks: only what has changed since is computed.
     :param known: what was searched for earlier marks, and is not searched again; it grows.
     """
 
-    def __init__(self, model: Model, marks: LatestMarks, known: NextBest) -> None:
-        self.marks, self.model = marks, replace(model, marks=marks, _given={})
+    def __init__(self, model: Model, marks: LatestMarks, known: NextBest, before: Said | None = None) -> None:
+        self.marks, self.model = marks, replace(model, marks=marks, _said={})
         self.given: dict[Direction, Tensor] = {}  # row of the best given answer to each word, or UNKNOWN, (n,)
         self.spelt: dict[Direction, dict[int, str]] = {}  # given answers of words whose given answers have no vectors
         self.others: dict[Direction, Tensor] = {}  # row of what takes the place of a wrong best answer, or UNKNOWN
         for direction in Direction:
-            self.given[direction], self.spelt[direction] = _first_given(self.model, direction)
-            self.others[direction] = _next_best(self.model, direction, known)
+            size = (len(model.side(direction.asked)),)
+            self.given[direction] = before.given[direction].clone() if before else torch.full(size, UNKNOWN)
+            self.others[direction] = before.others[direction].clone() if before else torch.full(size, UNKNOWN)
+            self.spelt[direction] = dict(before.spelt[direction]) if before else {}
+            words = None if before is None else _changed(before.marks, marks, direction)
+            self._find_given(direction, words)
+            self._find_others(direction, words, known)
+
+    def _find_given(self, direction: Direction, words: Sequence[str] | None) -> None:
+        """Find the best given answers to some words, or to all."""
+        said, asked = self.model.given(direction), self.model.side(direction.asked)
+        found, spelt = self.given[direction], self.spelt[direction]
+        for row in _rows(asked, words):
+            found[row] = UNKNOWN
+            spelt.pop(row, None)
+        entries = said.entries(self.model.space(direction), words=words)
+        for entry in reversed(sorted(entries, key=lambda entry: entry.mark is None)):  # the last one stays
+            place, rows = asked.find(entry.source), said.rows(entry.source, entry.target)
+            if place is not None:
+                found[place] = rows[1] if rows else UNKNOWN
+                spelt.pop(place, None)
+                spelt |= {} if rows else {place: entry.target}
+
+    @torch.no_grad()
+    def _find_others(self, direction: Direction, words: Sequence[str] | None, known: NextBest) -> None:
+        """Find the best answers that were not marked wrong, where the best of all was."""
+        found, space = self.others[direction], self.model.space(direction)
+        wrong = {row: frozenset(bad) for row, bad in self.model.given(direction).wrong_rows(words).items()}
+        for row in _rows(self.model.side(direction.asked), words):
+            found[row] = UNKNOWN
+        if not wrong:
+            return
+        best = dict(zip(wrong, space.best.look_up(torch.tensor(list(wrong)))[0].tolist(), strict=True))
+        wrong = {row: bad for row, bad in wrong.items() if best[row] in bad}
+        missing = [row for row, bad in wrong.items() if (direction, row, bad) not in known]
+        if missing:
+            most = 1 + max(len(wrong[row]) for row in missing)
+            for row, hits in zip(missing, space.search(torch.tensor(missing), most).rows.tolist(), strict=True):
+                known[direction, row, wrong[row]] = next((hit for hit in hits if hit not in wrong[row]), UNKNOWN)
+        for row, bad in wrong.items():
+            found[row] = known[direction, row, bad]
 
     def first(self, rows: Tensor, best: Tensor, direction: Direction, given: bool = True) -> Tensor:
         """Return the first answers to rows (n,), where the model itself says `best` (n,).
@@ -57,36 +99,11 @@ class Said:
         return torch.isin(rows, torch.tensor(list(self.spelt[direction]), dtype=torch.long))
 
 
-def _first_given(model: Model, direction: Direction) -> tuple[Tensor, dict[int, str]]:
-    """Return the row of the best given answer to each word (n,), or UNKNOWN; and answers that have no row."""
-    given = model.given(direction)
-    found = torch.full((len(model.side(direction.asked)),), UNKNOWN)
-    spelt: dict[int, str] = {}
-    entries = given.entries(model.space(direction))
-    for entry in reversed(sorted(entries, key=lambda entry: entry.mark is None)):  # the last one stays
-        row, rows = model.side(direction.asked).find(entry.source), given.rows(entry.source, entry.target)
-        if row is not None:
-            found[row] = rows[1] if rows else UNKNOWN
-            spelt.pop(row, None)
-            spelt |= {} if rows else {row: entry.target}
-    return found, spelt
+def _changed(before: LatestMarks, now: LatestMarks, direction: Direction) -> list[str]:
+    """Return the words asked for whose marks are others than before."""
+    pairs = dict.fromkeys(pair for pair in (*now, *before) if now.get(pair) is not before.get(pair))
+    return list(dict.fromkeys(ordered(pair, direction)[0] for pair in pairs))
 
 
-@torch.no_grad()
-def _next_best(model: Model, direction: Direction, known: NextBest) -> Tensor:
-    """Return the row of the best answer that was not marked wrong (n,), or UNKNOWN where the best of all was not."""
-    found = torch.full((len(model.side(direction.asked)),), UNKNOWN)
-    wrong = {row: frozenset(answers) for row, answers in model.given(direction).wrong_rows().items()}
-    if not wrong:
-        return found
-    space, asked = model.space(direction), torch.tensor(list(wrong))
-    best = dict(zip(wrong, space.best.look_up(asked)[0].tolist(), strict=True))
-    missing = [row for row, bad in wrong.items() if best[row] in bad and (direction, row, bad) not in known]
-    if missing:
-        most = 1 + max(len(wrong[row]) for row in missing)
-        for row, hits in zip(missing, space.search(torch.tensor(missing), most).rows.tolist(), strict=True):
-            known[direction, row, wrong[row]] = next((hit for hit in hits if hit not in wrong[row]), UNKNOWN)
-    for row, bad in wrong.items():
-        if best[row] in bad:
-            found[row] = known[direction, row, bad]
-    return found
+def _rows(vocabulary: Embeddings, words: Sequence[str] | None) -> list[int]:
+    return [row for word in words or () if (row := vocabulary.find(word)) is not None]
