@@ -1,4 +1,4 @@
-"""Write tables and facts of docs/lnmap.md, nonlinear.md and settings.md from the stored results, and the figures.
+"""Write tables, facts and figures of docs/auto.md, lnmap.md, nonlinear.md and settings.md from the stored results.
 
 python scripts/lnmap_page.py
 
@@ -19,15 +19,15 @@ from typing import Any
 from lnmap.experiments import Results
 from lnmap.experiments.report.versions import other_settings
 from lnmap.experiments.tables import load_table
-from lnmap.experiments.trial import DEVELOPMENT
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "docs" / name for name in ("lnmap.md", "nonlinear.md", "settings.md")]
+PAGES = [ROOT / "docs" / name for name in ("auto.md", "lnmap.md", "nonlinear.md", "settings.md")]
 STORED = ROOT / "benchmarks/results"
 BLOCK = re.compile(
     r"(?P<head><!-- results: (?P<folder>[\w-]+) (?P<take>[\w-]+)( (?P<method>\w+))? -->\n).*?<!-- end -->", re.S
 )
 GROUPS = {"fr, fi": ("en-fr", "fr-en", "en-fi", "fi-en"), "el, he": ("en-el", "el-en", "en-he", "he-en")}
+FEWEST = 30  # test words that a score of a group needs
 NOTHING = "learnt nothing"  # the note on an autoencoder that is no better than zeros
 
 
@@ -51,13 +51,12 @@ def scores(folder: str, take: str) -> dict[tuple[str, str], list[float]]:
 
 
 def table(folder: str, take: str, method: str | None = None) -> str:
-    """Return the mean P@1 and its standard deviation over seeds; development scores also have means of directions."""
+    """Return the mean P@1 and its standard deviation over seeds, and means of directions where all stand there."""
     (name,) = Results(STORED / folder).plan()
     cells, plan = scores(folder, take), load_table(name)
     directions = [d for d in dict.fromkeys(c.direction for c in plan.cells) if any(key[1] == d for key in cells)]
     wanted = [cell for cell in plan.cells if method in (None, cell.method) and any(k[0] == cell.system for k in cells)]
     groups = {name: group for name, group in GROUPS.items() if {*group} <= {*directions}}
-    groups = groups if plan.cells[0].score == DEVELOPMENT else {}
     heads = [*directions, *(f"mean of {name}" for name in groups)]
     lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
     for system, label in dict.fromkeys((cell.system, cell.label) for cell in wanted):
@@ -168,7 +167,38 @@ def thesis() -> str:
     )
 
 
+def calibration() -> str:
+    """Return how right and how sure `auto` is with 1 000 pairs, in groups of test words; means over seeds."""
+    groups = {"all": "all", "gold_differs": "another word", "gold_identical": "the word itself"}
+    bands = {
+        "all": "all",
+        "rank_1001_5000": "ranks 1 001-5 000",
+        "rank_5001_20000": "rarer",
+        "answer_identical": "itself",
+    }
+    found: dict[tuple[str, str], list[dict[str, float]]] = defaultdict(list)
+    for result in results("auto"):
+        trial = result["trial"]
+        if (trial["system"], trial["take"]) == ("auto", "1k-unique"):
+            for name, group in result["scores"]["groups"].items():
+                found[trial["direction"], name].append(group)
+    heads = [f"P@1, {name}" for name in groups.values()] + [f"ECE, {name}" for name in bands.values()]
+    lines = [f"| | {' | '.join(heads)} |", "|---|" + "---:|" * len(heads)]
+    for direction in (d for group in GROUPS.values() for d in group):
+        cells = [f"{_mean(found[direction, name], 'p@1'):.1f}" for name in groups]
+        cells += [f"{_mean(found[direction, name], 'ece'):.3f}" for name in bands]
+        lines.append(f"| {direction} | {' | '.join(cells)} |".replace("nan", "-"))
+    return "\n".join(lines)
+
+
+def _mean(found: list[dict[str, float]], name: str) -> float:
+    """Return the mean of a score over seeds; nan where hardly any word is in the group."""
+    values = [group[name] for group in found if group["n"] >= FEWEST]
+    return statistics.mean(values) if values else float("nan")
+
+
 FACTS = {
+    "calibration": calibration,
     "convergence": convergence,
     "moved": moved,
     "autoencoders": autoencoders,

@@ -41,7 +41,7 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     there: dict[str, int] = {}
     for rank, word in enumerate(other_words):
         there.setdefault(word.lower(), rank)
-    script = _script(words)
+    usual = script(words)
     known = [(row, there[word.lower()]) for row, word in enumerate(words) if word.lower() in there and is_word(word)]
     found = torch.zeros(len(words), device=vectors.device)
     if not known:
@@ -51,7 +51,7 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     more = ((rows + _HEAD) / (ranks + _HEAD)).log()  # how much more frequent in the other language
     says = torch.full((len(words),), _LEAST, device=vectors.device)
     says[rows] = more.clamp(_LEAST, _MOST)
-    strange = torch.tensor([_script([words[row]]) != script for row, _ in known], device=vectors.device)
+    strange = torch.tensor([script([words[row]]) != usual for row, _ in known], device=vectors.device)
     own = _OWN * more.clamp_max(_ENOUGH) + _SCRIPT * strange - _MIDDLE
     worth = own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE
     x = unit(vectors.float())
@@ -62,7 +62,7 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     return found
 
 
-def _script(words: Sequence[str]) -> str:
+def script(words: Sequence[str]) -> str:
     """Return the script that most words begin with, by the names of letters: 'LATIN', 'GREEK', 'CJK'."""
     letters = (next((one for one in word if one.isalpha()), "") for word in words[:_SAMPLE])
     counts = Counter(unicodedata.name(letter, "?").split()[0] for letter in letters if letter)

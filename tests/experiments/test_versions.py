@@ -11,6 +11,7 @@ from lnmap import METHODS
 from lnmap.cli import main
 from lnmap.errors import InputError, OptionError
 from lnmap.experiments import Results, Settings, Trial, make_plan, run
+from lnmap.experiments.data import Fingerprints, Sources
 from lnmap.experiments.report import write_report
 from lnmap.experiments.report.versions import other_versions
 from lnmap.experiments.results import key_of
@@ -164,3 +165,13 @@ def test_a_trial_with_an_unknown_profile_is_refused_before_anything_runs(tmp_pat
         with pytest.raises(InputError):
             run([replace(TRIAL, **other)], Settings(tmp_path / "out", device="cpu"), Silent())
     assert not (tmp_path / "out" / "plan.json").exists()
+
+
+def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "en-fr.train.txt"
+    path.write_text("dog chien\n", encoding="utf-8")
+    sources = Sources({"train": path}, {}, "plain")
+    states = iter([[1], [2]])
+    monkeypatch.setattr("lnmap.experiments.data._state", lambda path: next(states))
+    with pytest.raises(InputError, match="changed while it was read"):
+        Fingerprints(tmp_path / "data.json").of(sources, Silent())

@@ -152,7 +152,11 @@ class Fingerprints:
                     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
                 self.known[place] = {"state": state, "digest": digest}
                 write_json(self.memory, self.known)
-        return self.remembered(sources) or {}
+        hashes = self.remembered(sources)
+        if hashes is None:
+            changed = ", ".join(str(path) for path in sources.paths.values())
+            raise InputError(f"a file changed while it was read: {changed}", advice="run again when they are complete")
+        return hashes
 
     def remembered(self, sources: Sources) -> dict[str, str] | None:
         """Return the hashes if none has to be computed."""

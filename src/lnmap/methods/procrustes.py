@@ -17,9 +17,14 @@ def rotation(x: Tensor, y: Tensor) -> Tensor:
 
     For unequal dimensions W has orthonormal rows or columns, shape (d_s, d_t).
     """
+    return rotate(x.T @ y)
+
+
+def rotate(cross: Tensor) -> Tensor:
+    """Return the rotation U V^T of products U S V^T = x^T y (d_s, d_t)."""
     # On the CPU in double precision: d x d is small, and not every device has a float64 SVD.
-    u, _, vt = torch.linalg.svd((x.T @ y).cpu().double(), full_matrices=False)
-    return (u @ vt).to(x)
+    u, _, vt = torch.linalg.svd(cross.cpu().double(), full_matrices=False)
+    return (u @ vt).to(cross)
 
 
 def rotate_pairs(x: Tensor, y: Tensor, pairs: Tensor) -> Tensor:

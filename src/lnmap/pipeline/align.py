@@ -16,7 +16,7 @@ import torch
 
 from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, OptionError, TrainingError
+from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
 from lnmap.io import read, read_lexicon
 from lnmap.io.atomic import locked
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
@@ -33,6 +33,7 @@ from lnmap.retrieve import MEMORY
 from lnmap.version import __version__
 
 _SMALLEST, _LARGEST = 1e-15, 1e15
+_TURNED, _FOUND = 2, 10  # times more pairs the other way round, and the fewest that they are compared with
 Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
 
 
@@ -90,6 +91,7 @@ def align(
     said = read_marks(marks, required=True) if isinstance(marks, str | Path) else marks
     given = _given_pairs(Lexicon([]) if pairs is None and said else pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
+    _check_columns(given, source, target)
     outside = given.outside(source, target) if given.is_given else Lexicon([])
     if said:
         given, lexicon = (_marked(one, said, source, target) for one in (given, lexicon))
@@ -194,6 +196,16 @@ def _marked(lexicon: Lexicon, marks: LatestMarks, source: Embeddings, target: Em
     pairs = corrected(lexicon, marks)
     known = Lexicon(pairs.pairs).take(None, source, target) if len(pairs) else pairs
     return Lexicon(known.pairs, {**pairs.origin, "taken": len(known)})
+
+
+def _check_columns(pairs: Lexicon, source: Embeddings, target: Embeddings) -> None:
+    """Refuse pairs that are found far oftener when their columns are exchanged."""
+    found, turned = (len(lexicon.rows(source, target)) for lexicon in (pairs, pairs.reversed()))
+    if turned > _TURNED * max(found, _FOUND):
+        raise LexiconError(
+            f"the dictionary's columns seem to be exchanged: {found:,} of {len(pairs):,} pairs have both words in the "
+            f"vocabularies, {turned:,} the other way round; its first column must be the source language"
+        )
 
 
 def _given_back(

@@ -12,9 +12,11 @@ from lnmap.errors import TrainingError
 from lnmap.foreign import foreignness
 from lnmap.judge import Judges, WordFacts
 from lnmap.methods.auto.growing import Ground, Stand, grown
+from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
-from lnmap.methods.auto.start import require_alignment, without_pairs
+from lnmap.methods.auto.start import FEW, first_pairs
 from lnmap.methods.auto.systems import SPELLING, Vocabularies, spelt_columns
+from lnmap.methods.auto.trim import trimmed
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.methods.options import Options, option
@@ -23,8 +25,6 @@ from lnmap.spelling import Letters, Spelling, lacks_romanisation
 
 _LEAST = 5  # seed pairs
 _SOME = 20  # held-out words none of which is found by bad luck alone
-_ENOUGH = 100  # held-out words that show whether anything was learnt
-_FEW = 300  # seed pairs below which others are sought to start from
 _COLUMNS = 256  # of spelling
 
 
@@ -60,16 +60,17 @@ class Auto(Method):
         """Grow a dictionary in rounds, and keep the systems and judges of the round that finds held-out words best."""
         if len(pairs):
             require_pairs(self, pairs, _LEAST)
+        notice_vocabularies(run)
+        known = pairs if run.known is None else torch.cat([pairs, run.known])
+        kept = trimmed(source, target, pairs, run)
+        pairs, known = pairs[kept], _without(known, pairs[~kept])
         spelling = self._spelling(run)
         spelt = spelt_columns(spelling, (source, target), run)
         facts = word_facts(source, target, pairs, spelling is not None, run)
-        known = pairs if run.known is None else torch.cat([pairs, run.known])
         vectors = Vocabularies(source, target, spelt, self.options.normalize)
         ground = Ground(vectors, pairs, known, facts, self.options.queries)
         best = self._grow(ground, run)
         self._check(best)
-        if best.words < _ENOUGH:
-            require_alignment(best.systems, source, target, run)
         run.judges = Judges(best.panel, best.judges)
         return EnsembleAlignment(best.systems.parts, spelling)
 
@@ -125,16 +126,16 @@ def word_facts(source: Tensor, target: Tensor, pairs: Tensor, spelling: bool, ru
     return WordFacts(words, letters, foreign)
 
 
+def _without(pairs: Tensor, wrong: Tensor) -> Tensor:
+    """Return pairs (k, 2) that are none of the wrong ones."""
+    size = max(int(part.max()) for part in (pairs, wrong) if len(part)) + 1 if len(wrong) else 1
+    return pairs[~torch.isin(pairs[:, 0] * size + pairs[:, 1], wrong[:, 0] * size + wrong[:, 1])]
+
+
 def first_dictionary(ground: Ground, run: Run) -> Tensor:
-    """Return the pairs to start from (k, 2): the seed, and where it is small what can be had without one."""
-    pairs = ground.seed
-    if len(pairs) >= _FEW:
-        return pairs
-    try:
-        found = without_pairs(ground.vectors.source, ground.vectors.target, run)
-    except TrainingError:
-        if not len(pairs):
-            raise
-        return pairs
-    found = found[~(torch.isin(found[:, 0], pairs[:, 0]) | torch.isin(found[:, 1], pairs[:, 1]))]
-    return torch.cat([pairs, found])
+    """Return the pairs to start from (k, 2): the seed, and where it is small what can be found from it."""
+    seed = ground.seed
+    if len(seed[:, 0].unique()) >= FEW:
+        return seed
+    facts = ground.facts if ground.facts.letters is not None else None
+    return first_pairs(ground.vectors.source, ground.vectors.target, seed, facts, run)

@@ -77,9 +77,19 @@ class Field:
         """Return the mean cosine of source rows (n,) with their nearest targets, r of CSLS."""
         return self._best(rows, NEIGHBOURS, None, run)[0].mean(dim=1)
 
-    def candidates(self, rows: Tensor, run: Run, count: int = LIST) -> Lists:
+    def look(self, rows: Tensor, run: Run) -> tuple[Tensor, Tensor, Tensor]:
+        """Return r of CSLS of source rows, their best target by CSLS, each (n,), and the two best scores (n, 2).
+
+        One search does for both: the best by CSLS are among the nearest.
+        """
+        cosines, near = self._best(rows, LIST, None, run)
+        scores, place = (cosines - self.space.target_means[near] / 2).topk(min(2, near.shape[1]), dim=1)
+        best = near.gather(1, place)[:, 0]
+        return cosines[:, :NEIGHBOURS].mean(dim=1), best, scores[:, [0, -1]]
+
+    def candidates(self, rows: Tensor, run: Run) -> Lists:
         """Find the best targets of source rows (n,) by CSLS."""
-        scores, found = self._best(rows, count, self.space.target_means / -2, run)
+        scores, found = self._best(rows, LIST, self.space.target_means / -2, run)
         query = Query(rows, self.space.source[rows], self.space.means[0][rows])
         return Lists(query, found, scores[:, [0, min(1, scores.shape[1] - 1)]])
 

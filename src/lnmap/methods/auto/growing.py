@@ -74,7 +74,7 @@ class Ground:
         :param own: pairs (h, 2) that words of the seed chose when they were held out, in the round before.
         """
         systems = fit_systems(self.vectors, dictionary, run)
-        source, target = (mapped(systems, self.vectors, side)[: self.most] for side in Side)
+        source, target = (mapped(systems, self.vectors, side, self.most) for side in Side)
         found = survey(source, target, run)
         panel = Panel(columns(systems, self.vectors), self.facts)
         fields = {direction: field for direction, (field, _) in found.items()}

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from lnmap.confidence import LEAST
 from lnmap.direction import Direction, Side
 from lnmap.judge.logit import Judge, Weights
 from lnmap.judge.panel import CHOSEN_BACK, Panel
 from lnmap.methods.auto.candidates import Field
+from lnmap.methods.auto.start import FEW, without
 from lnmap.methods.auto.systems import Vocabularies, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
@@ -88,7 +88,7 @@ def learn_judges(
         to systems fitted on them than they are; held-out words must look as good, or the judge is too sure of the rest.
     """
     judges: dict[Direction, Judge] = {}
-    if len(seed[:, 0].unique()) < 2 * LEAST:
+    if len(seed[:, 0].unique()) < FEW:  # the dictionary was found from the seed: no word of it can be held out
         return {direction: usual(panel, direction) for direction in Direction}, {}
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
     with run.progress.task("cross-fitting", FOLDS) as task:
@@ -115,11 +115,6 @@ def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor | None) -
     return torch.cat([rest, without(own[theirs], without(seed, held))])
 
 
-def without(pairs: Tensor, others: Tensor) -> Tensor:
-    """Return the pairs (k, 2) that share no word with others (m, 2)."""
-    return pairs[~(torch.isin(pairs[:, 0], others[:, 0]) | torch.isin(pairs[:, 1], others[:, 1]))]
-
-
 def usual(panel: Panel, direction: Direction) -> Judge:
     """Return the judge where too few words can be held out."""
     names = panel.names(direction)
@@ -129,9 +124,8 @@ def usual(panel: Panel, direction: Direction) -> Judge:
 
 def _without_fold(systems: EnsembleAlignment, vectors: Vocabularies, space: BilingualSpace, run: Run) -> Field:
     """Return the words as systems map them that have not seen a fold; means are those of the whole dictionary."""
-    source, target = (mapped(systems, vectors, side) for side in Side)
     means = space.means[0].clone(), space.means[1].clone()
-    sides = source[: len(space.source)], target[: len(space.target)]
+    sides = (mapped(systems, vectors, side, len(words)) for side, words in zip(Side, means, strict=True))
     return Field.of(BilingualSpace(*sides, memory=run.memory, means=means, scaled=True))
 
 
@@ -154,11 +148,10 @@ def _look_back(field: Field, targets: Tensor, run: Run) -> None:
     Systems that have seen a pair put its words far nearer to each other than they would have; a judge that learnt from
     their means would take words of the seed for wrong answers.
     """
-    back, space = field.swapped(), field.space
-    space.target_means[targets] = back.neighbourhood(targets, run)
-    found = back.candidates(targets, run, count=2)
+    back = field.swapped()
     table = back.space.best
-    table.rows[targets], table.scores[targets] = found.candidates[:, 0], found.top
+    means, table.rows[targets], table.scores[targets] = back.look(targets, run)
+    field.space.target_means[targets] = means
 
 
 def _complete(known: Tensor, direction: Direction) -> bool:

@@ -47,13 +47,12 @@ def fit_systems(vectors: Vocabularies, pairs: Tensor, run: Run) -> EnsembleAlign
 
 
 @torch.no_grad()
-def mapped(systems: EnsembleAlignment, vectors: Vocabularies, side: Side, rows: Tensor | None = None) -> Tensor:
-    """Map words of one side, all or some rows (r,), and put their spelling beside: unit vectors (r, c)."""
+def mapped(systems: EnsembleAlignment, vectors: Vocabularies, side: Side, most: int) -> Tensor:
+    """Map the most frequent words of one side, and put their spelling beside: unit vectors (n, c)."""
     raw, spelt = (vectors.source, vectors.spelt[0]) if side is Side.SOURCE else (vectors.target, vectors.spelt[1])
-    raw, spelt = (raw, spelt) if rows is None else (raw[rows], spelt[rows])
     take = systems.map_source if side is Side.SOURCE else systems.map_target
-    found = torch.cat([take(block) for block in raw.split(_BLOCK)]) if len(raw) else take(raw)
-    return torch.nn.functional.normalize(torch.cat([found, spelt], dim=1), dim=1)
+    found = torch.cat([take(block) for block in raw[:most].split(_BLOCK)])
+    return torch.nn.functional.normalize(torch.cat([found, spelt[:most]], dim=1), dim=1)
 
 
 @dataclass(frozen=True)
