@@ -104,3 +104,12 @@ def test_fingerprint_of_words_that_hold_line_ends():
 
 def test_fingerprint_of_undecodable_words():
     assert Embeddings.from_arrays(["a\udc80"], [[1.0]]).fingerprint
+
+
+def test_swapped_letters_are_found_before_other_spellings():
+    words = ["hose", "whose", "those", "hoses", "house", "the", "he", "time", "tim", "tie"]
+    found = Embeddings.from_arrays(words, np.eye(len(words)))
+    assert found.spellings("hosue")[0] == "house"
+    assert found.spellings("Tiem")[0] == "time"
+    assert found.spellings("hte", 1) == ["the"]
+    assert len(found.spellings("hosue", 2)) == 2

@@ -105,7 +105,11 @@ class Embeddings:
 
     def spellings(self, word: str, n: int = 3) -> list[str]:
         """Return the nearest spellings in the vocabulary, for a word that is not there."""
-        return get_close_matches(word.lower(), self.words, n=n, cutoff=0.7)
+        wanted = word.lower()
+        letters = sorted(wanted)
+        swapped = [one for one in self.words if len(one) == len(wanted) and sorted(one) == letters]
+        swapped = get_close_matches(wanted, swapped, n=n, cutoff=0.5)  # 'hosue' is more likely 'house' than 'hose'
+        return list(dict.fromkeys([*swapped, *get_close_matches(wanted, self.words, n=n, cutoff=0.7)]))[:n]
 
     def blocks(self, rows: int = 4096) -> Iterator[tuple[Sequence[str], NDArray[np.float32]]]:
         """Yield words and vectors, `rows` at a time."""

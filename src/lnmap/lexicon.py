@@ -53,6 +53,10 @@ class Lexicon:
         known = [(s, t) for s, t in found if s is not None and t is not None]
         return np.asarray(known, dtype=np.int64).reshape(-1, 2)
 
+    def outside(self, source: Embeddings, target: Embeddings) -> Lexicon:
+        """Return the pairs with a word that is in neither form in its vocabulary, in file order."""
+        return Lexicon([(s, t) for s, t in self.pairs if source.find(s) is None or target.find(t) is None])
+
     def take(self, rule: str | None, source: Embeddings, target: Embeddings) -> Lexicon:
         """Choose seed pairs by a rule: '1k-unique', '5k-all', '300-unique' or 'all'.
 

@@ -124,8 +124,8 @@ def test_translate_both_ways(run, files):
     assert [line.split()[:2] for line in out.splitlines()] == [["time", "temps"], ["Family", "famille"]]
     code, out, _ = run("translate", files / "en-fr", "famille", "--reverse", "-k", 3, "--criterion", "cosine", "--json")
     (answer,) = json.loads(out)
-    assert (answer["word"], answer["known"], len(answer["translations"])) == ("famille", True, 3)
-    assert answer["translations"][0]["word"] == "family"
+    assert (answer["word"], answer["known"], len(answer["candidates"])) == ("famille", True, 3)
+    assert answer["candidates"][0]["word"] == "family"
 
 
 def test_translate_from_stdin(run, files, monkeypatch):
@@ -146,7 +146,9 @@ def test_unknown_words(run, files):
     assert "note: 1 of 2 words not in the vocabulary" in err
     code, out, _ = run("translate", files / "en-fr", "qqqqqqq", "--json")
     assert code == 1
-    assert json.loads(out) == [{"word": "qqqqqqq", "known": False, "translations": [], "spellings": []}]
+    assert json.loads(out) == [
+        {"word": "qqqqqqq", "known": False, "subwords": False, "candidates": [], "spellings": []}
+    ]
 
 
 def test_evaluate_json_has_the_promised_keys(run, files):

@@ -1,11 +1,13 @@
 """Where `auto` starts with few pairs."""
 
+import math
+
 import pytest
 import torch
 
 from lnmap.errors import TrainingError
 from lnmap.methods.auto.anchored import Anchors, Field, learn_rotation
-from lnmap.methods.auto.start import first_pairs, own_words, spelt_alike
+from lnmap.methods.auto.start import doubt, first_pairs, own_words, spelt_alike
 from lnmap.methods.base import Run
 from lnmap.methods.procrustes import rotation
 from lnmap.normalize import unit
@@ -74,3 +76,10 @@ class TestFirstPairs:
             first_pairs(x, z, pairs[:300:12], None, Run())
         with pytest.raises(TrainingError, match="6 seed pairs are too few to be held out"):
             first_pairs(x, z, pairs[:300:50], None, Run())
+
+
+@pytest.mark.parametrize(("stood_out", "bias"), [(1.16, -1.5), (1.32, -0.5), (1.4, 0.0), (4.4, 0.0), (math.inf, 0.0)])
+def test_answers_are_less_sure_where_words_hardly_stood_out(stood_out, bias):
+    log = [{"stage": "start", "distinct": 9.0}, {"stage": "start", "distinct": stood_out}, {"stage": "round"}]
+    assert doubt(log) == pytest.approx(bias, abs=0.05)
+    assert doubt([{"stage": "round"}]) == 0

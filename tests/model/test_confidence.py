@@ -275,9 +275,9 @@ def test_command_line(pair, tmp_path, capsys):
     capsys.readouterr()
     assert main(["translate", out, "freedom", "whom", "zzzz", "--json", "--min-confidence", "0.9"]) == 0
     sure, unsure, unknown = json.loads(capsys.readouterr().out)
-    assert sure["translations"][0]["word"] == "liberté"
-    assert sure["translations"][0]["confidence"] >= 0.9
-    assert (unsure["known"], unsure["no_translation"], unsure["translations"]) == (True, True, [])
+    assert sure["candidates"][0]["word"] == "liberté"
+    assert sure["candidates"][0]["confidence"] >= 0.9
+    assert (unsure["known"], unsure["no_translation"], unsure["candidates"]) == (True, True, [])
     assert unsure["withheld"][0]["confidence"] < 0.9
     assert "no_translation" not in unknown
     assert main(["translate", out, "freedom", "whom", "--min-confidence", "0.9"]) == 0

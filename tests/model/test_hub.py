@@ -75,7 +75,9 @@ def test_second_push_replaces_the_first_in_one_commit(model, hub, pair):
     assert [commit["summary"] for commit in hub.commits] == ["lnmap 0.1.0 model", "better"]
     now = set(files_of(hub))
     assert "NOTES.txt" in now
-    assert {name for name in first - now} == {name for name in first if name.startswith(("align", "pairs", "conf"))}
+    assert {name for name in first - now} == {
+        name for name in first if name.startswith(("align", "pairs", "outside", "conf"))
+    }
     assert Model.from_pretrained("me/en-fr").info["method"] == "vecmap-sup"
 
 

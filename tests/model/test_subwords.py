@@ -109,7 +109,7 @@ def test_command_line(files, tmp_path, capsys):
     assert main(["translate", out, "Misunderstandings", "--vectors", str(files / "src.bin"), "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)
     assert answer["subwords"] is True
-    assert answer["translations"][0]["word"] == "misunderstanding"
+    assert answer["candidates"][0]["word"] == "misunderstanding"
     assert main(["translate", out, "x", "--vectors", str(files / "tgt.vec")]) == 2
     assert "fastText" in capsys.readouterr().err
 

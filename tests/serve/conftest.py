@@ -12,7 +12,7 @@ from tests.serve.serving import ODD, small_model
 import lnmap
 from lnmap.embeddings import Embeddings
 from lnmap.lexicon import Lexicon
-from lnmap.serve import marks
+from lnmap.model import marks
 from lnmap.serve.app import create_app
 from lnmap.serve.models import Models
 

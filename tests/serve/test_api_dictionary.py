@@ -38,7 +38,30 @@ def test_both_directions_of_several_files_are_an_archive(client, tmp_path):
     file = fetch(client, tmp_path, format="stardict", both=True)
     with zipfile.ZipFile(file) as archive:
         assert {"en-fr.ifo", "fr-en.ifo"} <= set(archive.namelist())
-    assert fetch(client, tmp_path, format="html", both=True).name == "en-fr-dictionary.html"
+    assert fetch(client, tmp_path, format="html", both=True).name == "en-fr-dictionary-both.html"
+
+
+def test_no_two_downloads_have_the_same_name(client, tmp_path):
+    names = [
+        fetch(client, tmp_path, "odd-ones", format=name, both=both).name
+        for name in DICTIONARY_FORMATS
+        for both in (False, True)
+    ]
+    assert len(set(names)) == len(names)
+    assert {"odd-ones-dictionary.stardict.zip", "odd-ones-dictionary-both.yomitan.zip"} <= set(names)
+
+
+def test_marks_count_at_once(client, models, tmp_path):
+    model = models["en-fr"].loaded.model
+    given = {one.source for one in model.induce() if one.given}
+    wrong = next(one for one in model.induce() if one.source not in given and one.target not in given)
+    for target, mark in ((wrong.target, "wrong"), ("nulle part", "added")):
+        client.post("/api/models/en-fr/marks", json={"source": wrong.source, "target": target, "mark": mark})
+    pairs = set(read_lexicon(fetch(client, tmp_path)))
+    assert (wrong.source, "nulle part") in pairs
+    assert (wrong.source, wrong.target) not in pairs
+    own = set(read_lexicon(fetch(client, tmp_path, given=False)))
+    assert (wrong.source, wrong.target) in own
 
 
 def test_confidence_and_given(client, tmp_path):

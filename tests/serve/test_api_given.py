@@ -11,9 +11,9 @@ import lnmap
 from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.lexicon import Lexicon
+from lnmap.model.marks import ordered
 from lnmap.serve import schemas
 from lnmap.serve.app import create_app
-from lnmap.serve.marks import ordered
 from lnmap.serve.models import Models
 
 
@@ -60,12 +60,12 @@ def test_the_lexicon_shows_given_pairs(client, models, direction):
     assert client.get("/api/models").json()[0]["given"] == len(model.pairs)
 
 
-def test_a_marked_pair_may_be_given(client, models):
+def test_a_pair_marked_right_is_given(client, models):
     source, target = next(iter(models["en-fr"].loaded.model.pairs))
     for one in (target, "qqq"):
         client.post("/api/models/en-fr/marks", json={"source": source, "target": one, "mark": "right"})
     found = client.get("/api/models/en-fr/lexicon", params={"show": "right"}).json()["entries"]
-    assert {entry["target"]: entry["given"] for entry in found} == {target: True, "qqq": False}
+    assert {entry["target"]: entry["given"] for entry in found} == {target: True, "qqq": True}
 
 
 def test_a_given_word_without_a_vector(tmp_path):

@@ -11,7 +11,8 @@ from tests.serve.serving import JSON, ODD, bad, good
 
 from lnmap.errors import OutputError
 from lnmap.io import read_lexicon
-from lnmap.serve import limits, marks, schemas
+from lnmap.model import marks
+from lnmap.serve import limits, schemas
 
 
 def test_marks_count_until_they_are_taken_back(client):
@@ -28,7 +29,9 @@ def test_marks_count_until_they_are_taken_back(client):
     mark("house", "maison", "wrong")
     state = good(client.get("/api/models/en-fr/state"), schemas.ModelState)
     assert state["marks"] == {"right": 0, "wrong": 2, "added": 1}
-    assert client.get("/api/models/en-fr/translate?word=house").json()["candidates"][0]["mark"] == "wrong"
+    house = good(client.get("/api/models/en-fr/translate?word=house"), schemas.Translation)
+    assert [(one["word"], one["mark"]) for one in house["dropped"]] == [("maison", "wrong")]
+    assert "maison" not in [one["word"] for one in house["candidates"]]
     shown = client.get("/api/models/en-fr/lexicon?show=wrong").json()["entries"]
     assert {entry["source"] for entry in shown} == {"house", "water"}
     assert client.get("/api/models/en-fr/lexicon?show=added").json()["entries"][0]["csls"] is None
@@ -46,11 +49,13 @@ def test_export_is_a_dictionary_that_align_takes(client, models, tmp_path):
         client.post("/api/models/en-fr/marks", json={"source": source, "target": target, "mark": mark})
     for name, params in (("all", {}), ("mine", {"seed": "without"})):
         response = client.get("/api/models/en-fr/marks/export", params=params)
-        assert response.headers["content-disposition"] == 'attachment; filename="en-fr-pairs.tsv"'
+        file = {"all": "en-fr-seed.tsv", "mine": "en-fr-marks.tsv"}[name]
+        assert response.headers["content-disposition"] == f'attachment; filename="{file}"'
         (tmp_path / name).write_bytes(response.content)
     everything, mine = (read_lexicon(tmp_path / name).pairs for name in ("all", "mine"))
     assert set(mine) == {("house", "maison"), ("a b", "c d")}
-    assert set(everything) == ({*model.pairs.pairs} - {seed}) | set(mine)
+    assert set(everything) == ({*model.pairs.pairs, *model.outside} - {seed}) | set(mine)
+    assert len(model.outside) > 100  # the file has more words than the vocabularies
 
 
 def test_no_export_holds_a_formula(client, tmp_path):

@@ -15,7 +15,7 @@ import lnmap
 from lnmap.embeddings import Embeddings
 from lnmap.io import DICTIONARY_FORMATS
 from lnmap.lexicon import Lexicon
-from lnmap.serve.marks import JOURNAL, Marks
+from lnmap.model.marks import JOURNAL, Marks
 
 pytestmark = needs_chromium
 EVIL = "<img src=x onerror=document.body.dataset.pwned=1>"
@@ -89,11 +89,11 @@ def test_search_shows_translations_and_why(open_page, pair):
     expect(page.get_by_role("heading", name="house", exact=True)).to_be_visible()
     first = page.locator(".candidate").first
     expect(first.locator("a.word")).to_have_text("maison")
-    expect(first).to_contain_text(re.compile(r"given.*house.*returns.*model’s no. 1.*CSLS 0\.\d\d.*cos 0\.\d\d"))
+    expect(first).to_contain_text(re.compile(r"given.*house.*returns.*model’s no. 1.*match 0\.\d\d.*closeness 0\.\d\d"))
     expect(page.get_by_role("heading", name="Nearest words in French")).to_be_visible()
     assert page.locator(".near li").count() == 20
-    page.get_by_role("checkbox", name="given translations").uncheck()
-    expect(first).to_contain_text(re.compile(r"maison.*\d+ %.*house.*returns.*CSLS 0\.\d\d.*cos 0\.\d\d"))
+    page.get_by_role("checkbox", name="given and marked translations").uncheck()
+    expect(first).to_contain_text(re.compile(r"maison.*\d+ %.*house.*returns.*match 0\.\d\d.*closeness 0\.\d\d"))
     expect(first).not_to_contain_text("given")
     expect(page).to_have_title("Translate · en-fr · lnmap")
 
@@ -179,6 +179,68 @@ def test_two_tabs_see_each_others_marks(open_page, folders):
     assert [mark.mark for mark in Marks(folders["en-fr"]).latest()[0].values()] == ["wrong"]
 
 
+def test_a_row_is_corrected_where_it_stands(open_page, folders):
+    page = open_page("en-fr/lexicon")
+    rows = page.locator("tbody tr")
+    pairs = [[rows.nth(row).locator("a.word").nth(i).inner_text() for i in (0, 1)] for row in (2, 4)]
+    rows.nth(2).get_by_role("button", name=re.compile("^Correct")).click()
+    choices = page.get_by_role("form", name=f"Correct {pairs[0][0]}").locator(".chip")
+    chosen = choices.nth(1).inner_text()
+    choices.nth(1).click()
+    expect(rows.nth(2).locator("a.word").nth(1)).to_have_text(chosen)
+    expect(rows.nth(2)).to_contain_text("right")
+    expect(rows.nth(2).get_by_role("button", name=re.compile("^Correct"))).to_be_focused()
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("c")
+    field = page.get_by_role("combobox", name=f"Right translation of {pairs[1][0]}")
+    expect(field).to_be_focused()
+    page.keyboard.type("nowhere to be found")
+    page.keyboard.press("Enter")
+    expect(rows.nth(4).locator("a.word").nth(1)).to_have_text("nowhere to be found")
+    expect(page.locator("#counts")).to_have_text("1 right, 2 wrong, 1 added")
+    marks = {pair: mark.mark for pair, mark in Marks(folders["en-fr"]).latest()[0].items()}
+    assert marks == {
+        (pairs[0][0], chosen): "right", tuple(pairs[0]): "wrong",
+        (pairs[1][0], "nowhere to be found"): "added", tuple(pairs[1]): "wrong",
+    }  # fmt: skip
+    page.reload()
+    expect(rows.nth(2).locator("a.word").nth(1)).to_have_text(chosen)
+    expect(rows.nth(4).locator("a.word").nth(1)).to_have_text("nowhere to be found")
+    rows.nth(5).get_by_role("button", name=re.compile("^Correct")).click()
+    page.keyboard.press("Escape")
+    expect(page.locator("form.correction")).to_have_count(0)
+    expect(page.locator("#retrain")).to_contain_text(f"--marks {folders['en-fr'].resolve()}")
+
+
+def test_a_translation_is_corrected_where_it_stands(open_page):
+    page = open_page("en-fr/translate?w=house")
+    answers = page.locator(".candidate a.word")
+    expect(answers.first).to_have_text("maison")
+    page.locator(".candidate").first.get_by_role("button", name="wrong", exact=True).click()
+    expect(page.locator(".dropped")).to_contain_text("maison")
+    expect(answers.first).not_to_have_text("maison")
+    page.locator(".candidate").first.get_by_role("button", name=re.compile("^Correct")).click()
+    page.get_by_role("combobox", name="Right translation of house").fill("foyer")
+    page.get_by_role("button", name="Save").click()
+    expect(answers.first).to_have_text("foyer")
+    expect(page.locator(".candidate").first).to_contain_text("added")
+    page.locator(".dropped li").filter(has_text="maison").get_by_role("button", name="wrong", exact=True).click()
+    expect(page.locator(".candidate").nth(1)).to_contain_text("maison")
+    page.get_by_role("checkbox", name="given and marked translations").uncheck()
+    expect(answers.first).to_have_text("maison")
+
+
+def test_frequent_and_unsure_words_first_and_help(open_page):
+    page = open_page("en-fr/lexicon")
+    page.get_by_label("Order").select_option("doubtful")
+    expect(page.locator("tbody tr")).to_have_count(50)
+    expect(page.locator("tbody tr").first).not_to_contain_text("given")
+    page.get_by_role("link", name="What the numbers mean").click()
+    expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    expect(page.locator("main")).to_contain_text("How probable it is that the translation is right")
+
+
 def test_lexicon_is_filtered_and_paged(open_page):
     page = open_page("en-fr/lexicon")
     expect(page.locator("#told")).to_contain_text("1–50 of 1,500")
@@ -191,9 +253,9 @@ def test_lexicon_is_filtered_and_paged(open_page):
     page.get_by_label("Order").select_option("surest")
     expect(page.locator("#told")).to_contain_text("1–50 of 1,500")
     expect(page.locator("tbody tr").first).to_contain_text("given")
-    page.get_by_role("checkbox", name="given translations").uncheck()
+    page.get_by_role("checkbox", name="given and marked translations").uncheck()
     expect(page.locator("tbody tr").first).to_contain_text(re.compile(r"(9\d|100) %"))
-    page.get_by_label("Direction").select_option("backward")
+    page.get_by_label("Direction", exact=True).select_option("backward")
     expect(page.locator("thead th").first).to_have_text("French")
     page.get_by_label("Marks").select_option("right")
     expect(page.locator("#told")).to_have_text("Nothing here")
@@ -239,7 +301,7 @@ def test_marks_are_taken_home(open_page, tmp_path):
     expect(page.locator("#counts")).to_have_text("1 right, 0 wrong, 0 added")
     with page.expect_download() as download:
         page.get_by_role("link", name="Only my marks").click()
-    assert download.value.suggested_filename == "en-fr-pairs.tsv"
+    assert download.value.suggested_filename == "en-fr-marks.tsv"
     download.value.save_as(tmp_path / "pairs.tsv")
     assert lnmap.read_lexicon(tmp_path / "pairs.tsv").pairs == [pair]
 
@@ -251,7 +313,7 @@ def test_the_whole_dictionary_is_taken_home(open_page, tmp_path):
     page.get_by_label("both directions").check()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download the whole dictionary").click()
-    assert download.value.suggested_filename == "en-fr-dictionary.html"
+    assert download.value.suggested_filename == "en-fr-dictionary-both.html"
     download.value.save_as(tmp_path / "x")
     assert (tmp_path / "x").read_text(encoding="utf-8").count("<h1>") == 2
     assert len(lnmap.read_lexicon(tmp_path / "x")) > 500
@@ -263,6 +325,8 @@ def test_model_card(open_page):
     expect(page.locator("main")).to_contain_text("Orthogonal Procrustes")
     expect(page.locator("main")).to_contain_text("calibrated on")
     expect(page.locator(".bands").first).to_contain_text("ranks 1–1,000")
+    expect(page.locator(".score").last).to_contain_text("the same test file with its columns exchanged")
+    expect(page.locator(".score").first).not_to_contain_text("exchanged")
     page.get_by_label("Model", exact=True).select_option("odd")
     expect(page.get_by_role("heading", name="odd", exact=True)).to_be_visible()
     expect(page.locator("main")).to_contain_text("not calibrated")
@@ -270,7 +334,7 @@ def test_model_card(open_page):
     expect(page.locator("main")).to_contain_text("Gromov-Hausdorff distance0.")
 
 
-@pytest.mark.parametrize("view", ["translate?w=house", "lexicon", "model"])
+@pytest.mark.parametrize("view", ["translate?w=house", "lexicon", "model", "help"])
 def test_narrow_screens_need_no_scrolling_sideways(open_page, view):
     page = open_page(f"en-fr/{view}", width=340, has_touch=True, is_mobile=True)
     expect(page.locator(".card").first).to_be_visible()

@@ -18,7 +18,7 @@ from tests.serve.serving import Server, small_model
 
 from lnmap.errors import OutputError
 from lnmap.io.atomic import append_line
-from lnmap.serve.marks import JOURNAL, Marks
+from lnmap.model.marks import JOURNAL, Marks
 
 
 def journal(folder: Path) -> list[dict]:
@@ -125,7 +125,7 @@ def test_a_lock_that_is_never_given_back_is_an_error(tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from lnmap.serve.marks import Marks
+from lnmap.model.marks import Marks
 
 marks = Marks(Path(sys.argv[1]))
 for number in range(10**6):

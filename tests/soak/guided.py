@@ -74,7 +74,7 @@ def _main() -> None:
         import lnmap.experiments.tables
         import lnmap.io
         import lnmap.model.folder
-        import lnmap.serve.marks  # noqa: F401
+        import lnmap.model.marks  # noqa: F401
     from tests.soak.fuzz import try_bytes
     from tests.soak.targets import TARGETS
 

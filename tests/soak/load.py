@@ -18,7 +18,7 @@ from tests.soak.network import Address, server
 from tests.soak.processes import memory_mb
 
 from lnmap.embeddings import Embeddings
-from lnmap.serve.marks import Marks
+from lnmap.model.marks import Marks
 
 RATE = 100.0  # requests per second
 WORDS = 20_000  # per language

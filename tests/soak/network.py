@@ -20,7 +20,7 @@ from tests.soak.figures import Budget, Figures
 from tests.soak.lab import Lab, contents
 from tests.soak.launcher import Child
 
-from lnmap.serve.marks import Marks
+from lnmap.model.marks import Marks
 
 _HOST = "/dl.fbaipublicfiles.com"
 _BIG = f"{_HOST}/fasttext/vectors-wiki/wiki.fi.vec"

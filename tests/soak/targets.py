@@ -86,7 +86,7 @@ def check_text(path: Path) -> None:
 
 def check_marks(path: Path) -> None:
     """Read a journal of marks: no error at all, whatever it holds."""
-    from lnmap.serve.marks import JOURNAL, Marks
+    from lnmap.model.marks import JOURNAL, Marks
 
     journal = path.with_name(JOURNAL)
     shutil.copyfile(path, journal)

@@ -50,6 +50,14 @@ def align(
             "The default method learns it anyway.",
         ),
     ] = False,
+    marks: Annotated[
+        Path | None,
+        options.value(
+            "DIR",
+            "Model folder whose marks correct the seed: pairs marked wrong leave it, right and added ones join it. "
+            "Without --pairs, the seed of that model.",
+        ),
+    ] = None,
     resume: Annotated[
         bool | None, options.flag("--resume/--fresh", "Insist on continuing an interrupted run, or on starting over.")
     ] = None,
@@ -65,18 +73,27 @@ def align(
     one word pair per line, or is a dictionary of another program: CSV, JSON
     lines, hunalign, StarDict, Yomitan, LIFT, Apertium, Moses, TMX, FreeDict's
     TEI, Wiktextract. The same command continues an interrupted run.
+
+    To learn from what was marked on the page of 'lnmap serve':
+    lnmap align en.vec fr.vec --pairs en-fr.txt --marks en-fr --out en-fr
     """
     from lnmap import pipeline
     from lnmap.io import read_lexicon
     from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon, parse_rule
     from lnmap.methods import DEFAULT_METHOD, make_method
     from lnmap.model.device import pick_device
+    from lnmap.model.marks import read_marks
 
     system = make_method(method or DEFAULT_METHOD, profile, options.parse_settings(settings))
     parse_rule(take)
     place, room = pick_device(device), options.in_bytes(memory)
     options.check_folder(out)
-    seed_pairs = pairs if pairs is None or pairs in SEEDS_WITHOUT_DICTIONARY else read_lexicon(pairs, languages)
+    said = None if marks is None else read_marks(marks, required=True)
+    seed_pairs: Lexicon | str | None = pairs
+    if pairs is not None and pairs not in SEEDS_WITHOUT_DICTIONARY:
+        seed_pairs = read_lexicon(pairs, languages)
+    elif pairs is None and marks is not None:
+        seed_pairs = _seed_of(marks)
 
     def report_start(chosen: Lexicon) -> None:
         console.say(_describe_seed(chosen))
@@ -99,6 +116,7 @@ def align(
             device=place,
             one_way=one_way,
             calibrate=calibrate,
+            marks=said,
             out=out,
             resume=resume,
             memory=room,
@@ -120,7 +138,21 @@ def _describe_seed(pairs: Lexicon) -> str:
     )
     name = origin.get("path") or origin.get("seed")
     known = f" of {origin['read']:,}" if "read" in origin else ""
-    return f"seed:   {len(pairs):,}{known} pairs{f' from {name}' if name else ''} ({origin.get('take')}){why}"
+    marked = ", ".join(f"{number:,} {mark}" for mark, number in origin.get("marks", {}).items())
+    told = f"; marks: {marked}" if marked else ""
+    return f"seed:   {len(pairs):,}{known} pairs{f' from {name}' if name else ''} ({origin.get('take')}){told}{why}"
+
+
+def _seed_of(folder: Path) -> Lexicon | None:
+    """Return the seed of a model, with the pairs outside its vocabularies; None if there is none."""
+    from lnmap.lexicon import Lexicon
+    from lnmap.model import load
+
+    if not (folder / "model.json").is_file():
+        return None
+    model = load(folder)
+    every = [*model.pairs, *model.outside]
+    return Lexicon(every, dict(model.pairs.origin)) if every else None
 
 
 @contextmanager

@@ -19,7 +19,7 @@ def demo(
         str, options.value("NAME", "The method; 'lnmap methods' lists them.")
     ] = "lnmap",  # the default of align takes minutes
 ) -> None:
-    """Align the English and French words that come with lnmap, score the result, and translate ten words.
+    """Align the English and French words that come with lnmap, translate ten words, and score the result.
 
     Example: lnmap demo --method procrustes
     """
@@ -44,6 +44,8 @@ def demo(
         words = [translation_dict(answer) for answer in answers]
         console.json({"method": method, "seconds": seconds, "scores": results, "translations": words})
         return
-    console.result(f"Scores on test words that were not trained on ({method}, {seconds} s in all):")
-    show_scores(scores)
+    console.result("Ten English words in French, each with its score:")
     show_translations(answers)
+    console.result(f"\nScores on test words that were not trained on ({method}, {seconds} s in all):")
+    show_scores(scores)
+    console.say("The way back is scored on the same pairs turned around, which list fewer of its right answers.")

@@ -97,5 +97,5 @@ def _scores(model: Model, pairs: Path) -> dict[str, Evaluation]:
     gold = read_lexicon(pairs)
     return {
         "source to target": model.evaluate(gold),
-        "target to source": model.evaluate(gold.reversed(), Direction.BACKWARD),
+        "target to source, on the same pairs turned around": model.evaluate(gold.reversed(), Direction.BACKWARD),
     }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from lnmap.cli import options
 from lnmap.cli.reading import load_model
 from lnmap.cli.terminal import console, count
+from lnmap.errors import OptionError
 
 if TYPE_CHECKING:
     from lnmap.io import WrittenDictionary
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 def induce(
     folder: options.ModelFolder,
     out: Annotated[
-        Path, options.value("FILE", "The dictionary to write; a folder, or FILE.zip, if the format has several files.")
+        Path,
+        options.value(
+            "FILE", "The dictionary to write, - for stdout; a folder, or FILE.zip, if the format has several files."
+        ),
     ],
     format: Annotated[
         str | None,
@@ -41,6 +46,8 @@ def induce(
     max_rank: Annotated[int | None, options.value("N", "Use only the N most frequent words of each language.")] = None,
     min_confidence: options.MinConfidence = None,
     given: options.Given = True,
+    marks: options.Marks = None,
+    no_marks: options.NoMarks = False,
     words_only: Annotated[
         bool, options.flag("--words-only/--all-tokens", "Leave out numbers, punctuation and markup, or keep them.")
     ] = True,
@@ -67,9 +74,13 @@ def induce(
 
     The columns of a table are source, target, csls and cosine, confidence
     (the probability that the pair is right) where the model has learnt it,
-    and given: true for the seed pairs, which come first, all of them, without
-    a confidence. A word that has its translations from the seed gets no
-    others. --no-given writes the model's own pairs only, without that column.
+    and given: true for what people said, which comes first, all of it, without
+    a confidence: the seed pairs and the pairs marked right or added on the page
+    of 'lnmap serve' (column mark). A word that has its translations from there
+    gets no others, and the next best takes the place of a pair marked wrong.
+    --no-given writes the model's own pairs only, without that column.
+
+    To another program: lnmap induce en-fr --out - --format json | jq .target
 
     Other formats group the translations of a word, mark given ones where they
     can, and those for readers are sorted by the language's own alphabet.
@@ -83,9 +94,12 @@ def induce(
         None if rank_by is None else options.choose("rank-by", rank_by, RANKINGS),
     )
     chosen, codes = find_format(format, out), parse_languages(languages)
+    piped = str(out) == "-"
+    if piped and console.as_json:
+        raise OptionError("--out - writes the dictionary to stdout, where --json writes a report; give one of them")
     for name, number in (("translations", translations), ("max", most), ("max-rank", max_rank)):
         options.require_positive(name, number)
-    model = load_model(folder, device, memory)
+    model = load_model(folder, device, memory, options.choose_marks(marks, no_marks))
     ways = [options.direction_of(reverse), *([options.direction_of(not reverse)] if both else [])]
     lexicons = [
         model.induce(
@@ -104,7 +118,7 @@ def induce(
     ]
     codes = codes or _guess(model, folder)
     written = write_dictionary(
-        out,
+        sys.stdout.buffer if piped else out,
         lexicons[0],
         lexicons[1] if both else None,
         format=chosen.name,
@@ -117,7 +131,7 @@ def induce(
 
 def _columns(model: Model, given: bool) -> list[str]:
     """Return the columns of a table: those that this model can fill."""
-    optional = {"confidence": model.calibrated, "given": given}
+    optional = {"confidence": model.calibrated, "given": given, "mark": given and bool(model.marks)}
     return ["source", "target", "csls", "cosine", *(name for name, there in optional.items() if there)]
 
 
@@ -140,6 +154,8 @@ def _report(written: WrittenDictionary) -> None:
     if written.plain_order:
         console.note("sorted letter by letter; for the language's own alphabet: pip install 'lnmap[alphabet]'")
     told = f", {written.given:,} of them given" if written.given else ""
+    if written.path is None:
+        return
     facts: dict[str, Any] = {"file": str(written.path), "format": written.format, "pairs": written.pairs}
     facts |= {"given": written.given, "left_out": written.left_out}
     console.answer(facts, f"{written.pairs:,} pairs written to {written.path}{told}")

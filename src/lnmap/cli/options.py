@@ -55,6 +55,11 @@ MinConfidence = Annotated[float | None, value("P", "Leave out translations with 
 Given = Annotated[
     bool, flag("--given/--no-given", "Put the pairs that were given as the seed first, or leave them out.")
 ]
+Marks = Annotated[
+    Path | None,
+    value("DIR", "Folder whose marks of right, wrong and added pairs count; by default the model's own."),
+]
+NoMarks = Annotated[bool, flag("--no-marks", "Leave the marks out.")]
 Languages = Annotated[
     str | None, value("SRC,TGT", "Codes of the two languages (en,fr), for a dictionary that holds more of them.")
 ]
@@ -100,6 +105,13 @@ def require_positive(name: str, number: int | None) -> None:
     """Refuse a value of --`name` below 1."""
     if number is not None and number < 1:
         raise OptionError(f"--{name} {number} leaves nothing; give 1 or more")
+
+
+def choose_marks(marks: Path | None, no_marks: bool) -> Path | bool:
+    """Return which marks --marks and --no-marks ask for, as `lnmap.load` takes it."""
+    if marks is not None and no_marks:
+        raise OptionError("--marks and --no-marks contradict each other; give one of them")
+    return not no_marks if marks is None else marks
 
 
 def direction_of(reverse: bool) -> Direction:

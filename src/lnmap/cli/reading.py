@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from lnmap.model import Model
 
 
-def load_model(folder: Path, device: str = "cpu", memory: int = 512) -> Model:
+def load_model(folder: Path, device: str = "cpu", memory: int = 512, marks: Path | bool = True) -> Model:
     """Load a model that reports its progress on the terminal."""
     from lnmap.model import load
     from lnmap.model.device import pick_device
 
-    model = load(folder, pick_device(device))
+    model = load(folder, pick_device(device), marks)
     model.progress, model.memory = console, options.in_bytes(memory)
     return model
 

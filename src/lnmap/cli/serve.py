@@ -22,13 +22,18 @@ def serve(
         list[str] | None, options.value("HOST", "Another host name of the server; repeatable.", "--name")
     ] = None,
     test: Annotated[Path | None, options.value("FILE", "Test dictionary, to show each model's scores.")] = None,
+    back_test: Annotated[
+        Path | None,
+        options.value("FILE", "Test dictionary for the way back, target words first."),
+    ] = None,
 ) -> None:
     """Serve a page to look words up and correct translations, and an API for programs.
 
     Example: lnmap serve en-fr
 
-    Marks of right and wrong pairs are kept in DIR/marks.jsonl; the page exports
-    them as a dictionary for 'lnmap align --pairs'. Ctrl-C stops the server.
+    Marks of right and wrong pairs are kept in DIR/marks.jsonl. They count at
+    once, on the page, in 'lnmap translate' and in 'lnmap induce'; to train with
+    them: lnmap align SRC TGT --marks DIR --out DIR. Ctrl-C stops the server.
     """
     from lnmap.io import read_lexicon
 
@@ -39,11 +44,13 @@ def serve(
         raise MissingExtraError(error.name or "fastapi", "serve", "lnmap serve") from error
     if not 0 <= port <= 65_535:
         raise OptionError(f"--port cannot be {port}; give a number from 0 to 65535")
-    gold = None if test is None else read_lexicon(test)
+    if back_test is not None and test is None:
+        raise OptionError("--back-test needs --test, the dictionary of the other direction")
+    gold, back = (None if path is None else read_lexicon(path) for path in (test, back_test))
     with run.listen(host, port) as sock:
         if not run.is_loopback(host):
             console.note(f"everybody who can reach {host} can see these models and change their marks")
-        models = Models.load(folders, gold, console)
+        models = Models.load(folders, gold, console, back)
         url = run.address(sock, host)
 
         def ready() -> None:

@@ -8,7 +8,7 @@ pairs. The features have fixed scales, so that weights learnt from one pair of l
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import torch
@@ -78,6 +78,10 @@ class Judge:
         first = right.gather(1, place)[:, 0]
         calibration = Calibration.fit(best[:, 0], judge.log_ranks(features).cpu(), first, complete)
         return cls(judge.weights, calibration, len(x))
+
+    def less_sure(self, bias: float) -> Judge:
+        """Return the same judge with a bias added to its log odds."""
+        return replace(self, calibration=replace(self.calibration, bias=self.calibration.bias + bias))
 
     def probability(self, features: Tensor, there: Tensor) -> Tensor:
         """Return the probability that each candidate is right: (n, k) for features (n, k, f)."""

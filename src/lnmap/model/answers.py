@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import Tensor
 
 from lnmap.errors import OptionError
+from lnmap.model.marks import Judgement
+
+GIVEN = "given"  # the label of an answer that was a seed pair
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,9 @@ class Candidate:
 
     :param score: by the criterion of the search; None, like `cosine`, where one of the words has no vector.
     :param confidence: the probability that it is right, if the model was calibrated and it was not given.
-    :param given: it was given as a seed pair, so that there is nothing to estimate.
+    :param given: a person gave it, as a seed pair or by a mark, so that there is nothing to estimate.
     :param rank: its place in the model's own order, from 1.
+    :param mark: 'right', 'added' or 'wrong', if somebody marked the pair.
     """
 
     word: str
@@ -43,11 +48,12 @@ class Candidate:
     confidence: float | None = None
     given: bool = False
     rank: int | None = None
+    mark: Judgement | None = None
 
     def __str__(self) -> str:
         score = "" if self.score is None else f" {self.score:.2f}"
         sure = "" if self.confidence is None else f" {self.confidence:.0%}"
-        return f"{self.word}{score}{' given' if self.given else sure}"
+        return f"{self.word}{score}{f' {self.mark or GIVEN}' if self.given else sure}"
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,7 @@ class Translation:
 
     :param subwords: the word is not in the vocabulary and was translated by the vectors of its subwords.
     :param withheld: candidates below the least confidence asked for.
+    :param dropped: candidates that somebody marked wrong.
     """
 
     query: str
@@ -63,6 +70,7 @@ class Translation:
     spellings: tuple[str, ...] = ()
     withheld: tuple[Candidate, ...] = ()
     subwords: bool = False
+    dropped: tuple[Candidate, ...] = ()
 
     def __repr__(self) -> str:
         answers = ", ".join(str(replace(candidate, confidence=None)) for candidate in self.candidates)
@@ -72,12 +80,12 @@ class Translation:
     @property
     def known(self) -> bool:
         """Whether the word could be looked up: in the vocabulary, by its subwords, or among the given pairs."""
-        return bool(self.candidates or self.withheld)
+        return bool(self.candidates or self.withheld or self.dropped)
 
     @property
     def no_translation(self) -> bool:
-        """Whether the word is known but no candidate was sure enough."""
-        return bool(self.withheld) and not self.candidates
+        """Whether the word is known but no candidate was sure enough, or all were marked wrong."""
+        return self.known and not self.candidates
 
     @property
     def words(self) -> list[str]:
@@ -95,6 +103,7 @@ class Entry:
     cosine: float | None
     confidence: float | None = None
     given: bool = False
+    mark: Judgement | None = None
 
 
 def check_least(confidence: float | None, calibrated: bool) -> None:
@@ -112,8 +121,10 @@ def is_sure(value: float | None, least: float | None) -> bool:
     return least is None or (value is not None and value >= least)
 
 
-def answer(word: str, found: tuple[Candidate, ...], least: float | None, subwords: bool = False) -> Translation:
-    """Keep the candidates that are sure enough, and withhold the others."""
+def answer(
+    word: str, found: Sequence[Candidate], dropped: tuple[Candidate, ...], least: float | None, subwords: bool = False
+) -> Translation:
+    """Keep the candidates that are sure enough, and withhold the others; `dropped` ones were marked wrong."""
     sure = tuple(candidate for candidate in found if is_sure(candidate.confidence, least))
     unsure = tuple(candidate for candidate in found if candidate not in sure)
-    return Translation(word, sure, withheld=unsure, subwords=subwords)
+    return Translation(word, sure, withheld=unsure, subwords=subwords, dropped=dropped)

@@ -4,6 +4,7 @@
     source-<id>/  target-<id>/      the two vocabularies, in the store format
     alignment-<id>.safetensors      what was learnt, and the CSLS neighbourhood means
     pairs-<id>.jsonl                the seed pairs
+    outside-<id>.jsonl              pairs of the seed dictionary with a word outside the vocabularies, if there are any
     log-<id>.jsonl                  the training log
     confidence-<id>.json            how far answers can be trusted, if the model was calibrated
     judges-<id>.json                what puts answers in order, if the method has it
@@ -45,7 +46,7 @@ FORMAT, VERSION = "lnmap-model", 2
 CHECKPOINT = "checkpoint.safetensors"
 _MANIFEST = "model.json"
 _OWN_KEYS = ("format", "version", "alignment", "files", "pairs")  # of the manifest; the rest is the model's info
-_ROLES = ("alignment", "source", "target", "pairs", "log", "confidence", "judges")
+_ROLES = ("alignment", "source", "target", "pairs", "outside", "log", "confidence", "judges")
 _CONFIDENCE_VERSION = _JUDGES_VERSION = 1
 _JUDGES = "judges."  # begins the names of their tensors
 _LARGEST_MEAN = 2.0  # of cosines, with room for rounding
@@ -70,6 +71,8 @@ def write_folder(parts: ModelParts, folder: Path) -> None:
         "pairs": _write_lines(folder, "pairs", parts.pairs),
         "log": _write_lines(folder, "log", parts.log),
     }
+    if len(parts.outside):
+        files["outside"] = _write_lines(folder, "outside", parts.outside)
     if parts.confidence is not None:
         files["confidence"] = _write_confidence(folder, parts.confidence)
     if judging:
@@ -116,12 +119,13 @@ def _read_parts(folder: Path, manifest: Mapping[str, Any]) -> ModelParts:
         source,
         target,
         alignment_class(spec["kind"]).from_state(values, tensors),
-        Lexicon([(str(s), str(t)) for s, t in _read_lines(folder, files["pairs"])], dict(manifest["pairs"])),
+        _read_pairs(folder, files["pairs"], manifest["pairs"]),
         {key: value for key, value in manifest.items() if key not in _OWN_KEYS},
         _read_lines(folder, files["log"]),
         means,
         _read_confidence(folder, files["confidence"]) if "confidence" in files else None,
         _read_judges(folder, files["judges"], words, judging) if "judges" in files else None,
+        _read_pairs(folder, files["outside"]) if "outside" in files else Lexicon([]),
     )
 
 
@@ -179,6 +183,10 @@ def _write_lines(folder: Path, role: str, rows: Iterable[Any]) -> dict[str, Any]
 
 def _read_lines(folder: Path, entry: Mapping[str, Any]) -> list[Any]:
     return [json.loads(line) for line in _read_bytes(folder, entry).decode().splitlines()]
+
+
+def _read_pairs(folder: Path, entry: Mapping[str, Any], origin: Mapping[str, Any] | None = None) -> Lexicon:
+    return Lexicon([(str(s), str(t)) for s, t in _read_lines(folder, entry)], dict(origin or {}))
 
 
 def _write_confidence(folder: Path, confidence: Confidences) -> dict[str, Any]:

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+import torch
 from torch import Tensor
 
 from lnmap.embeddings import is_word
 from lnmap.errors import OptionError
-from lnmap.induce import Induced, Mode, RankBy, induce
+from lnmap.induce import Mode, RankBy, induce
 from lnmap.judge import JudgedSpace
 from lnmap.judge.pairs import induce_judged
-from lnmap.model.answers import Entry, is_sure
+from lnmap.model.answers import Entry, Found, is_sure
+from lnmap.model.dropped import Paired, without_wrong
+from lnmap.model.given import GivenPairs, descending
 from lnmap.model.parts import ModelParts
 from lnmap.progress import html_table
-from lnmap.retrieve import BilingualSpace
+from lnmap.retrieve import BilingualSpace, Hits
 
 
 class InducedLexicon(list[Entry]):
     """The entries of an induced lexicon, given pairs and then the best first, and what was left out.
 
-    :param left_out: how many pairs held a token that is no word (`words_only`), had too low a score (`least`) or
-        confidence (`min_confidence`), gave way to given ones (`given`), or came after the last one asked for (`limit`).
+    :param left_out: how many pairs were marked wrong (`wrong`), held a token that is no word (`words_only`), had too
+        low a score (`least`) or confidence (`min_confidence`), gave way to given ones (`given`), or came after the last
+        one asked for (`limit`).
     """
 
     def __init__(self, entries: Iterable[Entry] = (), left_out: Mapping[str, int] | None = None) -> None:
@@ -48,26 +52,6 @@ def ranking(model: ModelParts, rank_by: RankBy | None) -> RankBy:
     return rank_by or ("csls" if model.judges is None else "confidence")
 
 
-def find_pairs(
-    space: BilingualSpace, mode: Mode, count: int, rank_by: RankBy, max_rank: int | None
-) -> tuple[Induced, Tensor | None]:
-    """Induce pairs, best first, and their confidence (m, 1) where a judge knows it."""
-    if isinstance(space, JudgedSpace):
-        return induce_judged(space, mode=mode, count=count, rank_by=rank_by, max_rank=max_rank)
-    found = induce(
-        space.source,
-        space.target,
-        mode=mode,
-        count=count,
-        rank_by="csls" if rank_by == "confidence" else rank_by,
-        max_rank=max_rank,
-        means=space.means,
-        memory=space.memory,
-        progress=space.progress,
-    )
-    return found, None
-
-
 @dataclass(frozen=True)
 class Selection:
     """Which pairs are wanted; see `Model.induce`."""
@@ -79,16 +63,71 @@ class Selection:
     min_confidence: float | None
     limit: int | None
     words_only: bool
+    max_rank: int | None = None
 
 
-def select(own: Sequence[Entry], given: Sequence[Entry], wanted: Selection) -> InducedLexicon:
-    """Put given pairs before the model's own, best first, and leave out what is not wanted."""
+@torch.no_grad()
+def induce_lexicon(
+    space: BilingualSpace,
+    words: tuple[Sequence[str], Sequence[str]],
+    wanted: Selection,
+    said: GivenPairs | None,
+    judge: Callable[[BilingualSpace, Tensor, Hits], Found],
+) -> InducedLexicon:
+    """Induce a lexicon; see `Model.induce`.
+
+    :param words: of the language translated from and of the other one.
+    :param said: what people said; None for the model's own pairs only.
+    :param judge: adds the confidence to what a search has found.
+    """
+    found = _find_pairs(space, wanted)
+    wrong = said.wrong_rows() if said else {}
+    kept = without_wrong(space, found, wrong, wanted.mode, wanted.count, wanted.max_rank) if wrong else found
+    own = judge(space, kept.rows[:, 0], Hits(kept.rows[:, 1:], kept.csls[:, None], kept.cosine[:, None], kept.sure))
+    asked, answering = words
+    entries = [
+        Entry(asked[row], answering[hit], csls, cosine, sure)
+        for row, ((hit, csls, cosine, sure),) in zip(kept.rows[:, 0].tolist(), own.lists(), strict=True)
+    ]
+    entries.sort(key=lambda entry: descending(getattr(entry, wanted.rank_by)))
+    given = said.entries(space, wanted.rank_by, wanted.max_rank) if said else []
+    dropped = sum(target in wrong.get(source, ()) for source, target in found.rows.tolist()) if wrong else 0
+    return select(entries, given, wanted, dropped)
+
+
+def _find_pairs(space: BilingualSpace, wanted: Selection) -> Paired:
+    """Induce pairs, best first, with their confidence where a judge knows it."""
+    if isinstance(space, JudgedSpace):
+        found, sure = induce_judged(
+            space, mode=wanted.mode, count=wanted.count, rank_by=wanted.rank_by, max_rank=wanted.max_rank
+        )
+        return Paired(found.rows, found.csls, found.cosine, sure)
+    found = induce(
+        space.source,
+        space.target,
+        mode=wanted.mode,
+        count=wanted.count,
+        rank_by="csls" if wanted.rank_by == "confidence" else wanted.rank_by,
+        max_rank=wanted.max_rank,
+        means=space.means,
+        memory=space.memory,
+        progress=space.progress,
+    )
+    return Paired(found.rows, found.csls, found.cosine)
+
+
+def select(own: Sequence[Entry], given: Sequence[Entry], wanted: Selection, dropped: int = 0) -> InducedLexicon:
+    """Put given pairs before the model's own, best first, and leave out what is not wanted.
+
+    :param dropped: how many pairs were left out already, because they were marked wrong.
+    """
     spelt = [entry for entry in own if not wanted.words_only or (is_word(entry.source) and is_word(entry.target))]
     good = [entry for entry in spelt if is_sure(getattr(entry, wanted.rank_by), wanted.least)]
     sure = [entry for entry in good if is_sure(entry.confidence, wanted.min_confidence)]
     beside = _beside_given(sure, given, wanted.mode, wanted.count)
     every = [*given, *beside]
     left = {
+        "wrong": dropped,
         "words_only": len(own) - len(spelt),
         "least": len(spelt) - len(good),
         "min_confidence": len(good) - len(sure),

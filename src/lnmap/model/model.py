@@ -23,12 +23,13 @@ from lnmap.io import to_gensim
 from lnmap.io.atomic import locked
 from lnmap.judge import JudgedSpace
 from lnmap.lexicon import Lexicon
-from lnmap.model.answers import Candidate, Entry, Found, Translation, answer, check_least
+from lnmap.model.answers import Candidate, Found, Translation, answer, check_least
 from lnmap.model.device import as_tensor, pick_device
 from lnmap.model.folder import explained, read_folder, require_folder, write_folder
 from lnmap.model.given import GivenPairs
 from lnmap.model.hub import pull, push
-from lnmap.model.induced import InducedLexicon, Selection, find_pairs, ranking, select
+from lnmap.model.induced import InducedLexicon, Selection, induce_lexicon, ranking
+from lnmap.model.marks import LatestMarks, ordered, read_marks
 from lnmap.model.parts import ModelParts
 from lnmap.model.subwords import SpeltWords, find_subwords
 from lnmap.progress import Progress, Silent
@@ -43,6 +44,7 @@ class Model(ModelParts):
     """Two vocabularies, the alignment between them, and how it came about; see `ModelParts` for what it holds.
 
     :param subwords: where vectors of unknown words come from, by side; filled by `use_subwords`, or when first needed.
+    :param marks: what people said of its answers; they count at once, without training.
     """
 
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
@@ -50,7 +52,9 @@ class Model(ModelParts):
     progress: Progress = field(default_factory=Silent)
     subwords: dict[Side, SpeltWords | None] = field(default_factory=dict, repr=False)
     _spaces: dict[Direction, BilingualSpace] = field(default_factory=dict, repr=False)
-    _given: dict[Direction, tuple[Lexicon, GivenPairs]] = field(default_factory=dict, repr=False)
+    marks: LatestMarks = field(default_factory=dict, repr=False)
+    _seed: dict[Direction, tuple[Lexicon, GivenPairs]] = field(default_factory=dict, repr=False)
+    _said: dict[Direction, tuple[GivenPairs, LatestMarks, GivenPairs]] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         return f"Model({self.info.get('method')}, {self.source!r} -> {self.target!r})"
@@ -154,8 +158,8 @@ class Model(ModelParts):
     ) -> list[Translation]:
         """Translate words; an unknown word gets no candidates but the nearest spellings.
 
-        What was given as a seed pair comes first: all given translations of a word, then the model's own until there
-        are k, each best first.
+        What was given as a seed pair, marked right or added comes first: all given translations of a word, then the
+        model's own until there are k, each best first. What was marked wrong is left out.
 
         Where the vocabulary came from a fastText `.bin` that is still there, or after `use_subwords`, an unknown word
         is translated by the vectors of its subwords.
@@ -181,27 +185,32 @@ class Model(ModelParts):
         check_least(min_confidence, self.calibrated)
         direction = Direction(direction)
         asked = self.side(direction.asked)
+        said = self.given(direction) if given else GivenPairs(Lexicon([]), asked, self.side(direction.answering))
+        many = k + said.most_wrong(words) if k > 0 else k
         rows = {word: row for word in words if (row := asked.find(word)) is not None}
         spelt = self.subword_vectors([word for word in words if word not in rows], direction.asked)
-        found: dict[str, Translation] = {}
+        candidates: dict[str, tuple[Candidate, ...]] = {}
         if rows:
-            hits = self.search(torch.tensor(list(rows.values()), device=self.device), k, direction, criterion)
-            candidates = self._candidates(hits, direction)
-            found = {word: answer(word, c, min_confidence) for word, c in zip(rows, candidates, strict=True)}
+            hits = self.search(torch.tensor(list(rows.values()), device=self.device), many, direction, criterion)
+            candidates |= zip(rows, self._candidates(hits, direction), strict=True)
         if spelt:
-            candidates = self.nearest(np.stack(list(spelt.values())), k, direction, criterion, list(spelt))
-            found |= {word: answer(word, c, min_confidence, True) for word, c in zip(spelt, candidates, strict=True)}
-        if given:
-            return self.given(direction).put_first(found, words, k, partial(self.space, direction), criterion)
-        return found
+            near = self.nearest(np.stack(list(spelt.values())), many, direction, criterion, list(spelt))
+            candidates |= zip(spelt, near, strict=True)
+        every = {word: said.drop(word, found, k) for word, found in candidates.items()}
+        found = {word: answer(word, *split, min_confidence, word in spelt) for word, split in every.items()}
+        return said.put_first(found, words, k, partial(self.space, direction), criterion)
 
     def given(self, direction: Way = Direction.FORWARD) -> GivenPairs:
-        """Return the seed pairs that a person gave, to be looked up from the language that is translated from."""
+        """Return what people said, seed pairs and marks, by the words of the language that is translated from."""
         direction = Direction(direction)
-        if direction not in self._given or self._given[direction][0] is not self.pairs:
+        seed, known = self._seed.get(direction), self._said.get(direction)
+        if seed is None or seed[0] is not self.pairs:
             sides = self.side(direction.asked), self.side(direction.answering)
-            self._given[direction] = self.pairs, GivenPairs(self.seed(direction), *sides)
-        return self._given[direction][1]
+            seed = self._seed[direction] = self.pairs, GivenPairs(self.seed(direction), *sides)
+        if known is None or known[0] is not seed[1] or known[1] is not self.marks:
+            marks = ((ordered(pair, direction), mark.mark) for pair, mark in self.marks.items())
+            known = self._said[direction] = seed[1], self.marks, seed[1].marked(marks)
+        return known[2]
 
     def nearest(
         self,
@@ -283,8 +292,8 @@ class Model(ModelParts):
     ) -> InducedLexicon:
         """Induce a lexicon, best pairs first; a list of entries that also tells how many pairs were left out, and why.
 
-        All pairs that were given as the seed come first, whatever their scores; the model adds no further translations
-        to a word that has `count` of them.
+        All pairs that were given as the seed, marked right or added come first, whatever their scores; the model adds
+        no further translations to a word that has `count` of them. What was marked wrong makes room for the next best.
 
         :param count: how many translations a word may have.
         :param rank_by: the score that pairs are sorted by; by default the confidence where a judge knows it, else CSLS.
@@ -296,20 +305,11 @@ class Model(ModelParts):
         """
         check_least(min_confidence, self.calibrated)
         direction = Direction(direction)
-        space = self.space(direction)
-        rank_by = ranking(self, rank_by)
-        found, sure = find_pairs(space, mode, count, rank_by, max_rank)
-        hits = Hits(found.rows[:, 1:], found.csls[:, None], found.cosine[:, None], sure)
-        judged = self._judged(space, found.rows[:, 0], hits, direction)
-        asked, answering = (self.side(side).words for side in (direction.asked, direction.answering))
-        entries = [
-            Entry(asked[row], answering[hit], csls, cosine, sure)
-            for row, ((hit, csls, cosine, sure),) in zip(found.rows[:, 0].tolist(), judged.lists(), strict=True)
-        ]
-        if rank_by == "confidence":
-            entries.sort(key=lambda entry: -(entry.confidence or 0.0))
-        first = self.given(direction).entries(space, rank_by, max_rank) if given else []
-        return select(entries, first, Selection(mode, count, rank_by, least, min_confidence, limit, words_only))
+        ranked = ranking(self, rank_by)
+        wanted = Selection(mode, count, ranked, least, min_confidence, limit, words_only, max_rank)
+        words = self.side(direction.asked).words, self.side(direction.answering).words
+        said = self.given(direction) if given else None
+        return induce_lexicon(self.space(direction), words, wanted, said, partial(self._judged, direction=direction))
 
     def save(self, folder: str | Path) -> Path:
         """Write the model to a folder that `lnmap.load` reads; whole or not at all."""
@@ -371,9 +371,14 @@ class Model(ModelParts):
         ]
 
 
-def load(folder: str | Path, device: str | torch.device = "cpu") -> Model:
-    """Read a model folder written by `save`, on any machine and device."""
+def load(folder: str | Path, device: str | torch.device = "cpu", marks: str | Path | bool = True) -> Model:
+    """Read a model folder written by `save`, on any machine and device.
+
+    :param marks: True for the marks of this folder, another folder for those in it, False for none.
+    """
     model = Model(**vars(read_folder(Path(folder))))
+    if marks is not False:
+        model.marks = read_marks(folder) if marks is True else read_marks(marks, required=True)
     with explained(Path(folder)):
         _check(model)
     return model.to(device)

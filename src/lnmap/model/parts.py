@@ -22,6 +22,7 @@ class ModelParts:
     """Two vocabularies, the alignment between them, and how it came about.
 
     :param pairs: the seed pairs it was trained on.
+    :param outside: pairs of the same dictionary with a word outside the vocabularies, which nothing was learnt from.
     :param info: method, options, random seed, versions, seconds and data.
     :param log: the training log, one row per iteration.
     :param means: neighbourhood means of the space of each direction, as far as they are known.
@@ -38,6 +39,7 @@ class ModelParts:
     means: dict[Direction, Means] = field(default_factory=dict)
     confidence: Confidences | None = None
     judges: Judges | None = None
+    outside: Lexicon = field(default_factory=lambda: Lexicon([]))
 
     @property
     def calibrated(self) -> bool:

@@ -23,6 +23,7 @@ from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
 from lnmap.methods import DEFAULT_METHOD, make_method
 from lnmap.methods.base import Checkpoint, Method, Run, require_finite
 from lnmap.model.device import as_tensor, pick_device
+from lnmap.model.marks import LatestMarks, corrected, read_marks
 from lnmap.model.model import Model
 from lnmap.model.subwords import is_subword_source
 from lnmap.pipeline.calibrate import calibrate as hold_out_and_fit
@@ -52,6 +53,7 @@ def align(
     device: str | torch.device = "auto",
     one_way: bool = False,
     calibrate: bool = False,
+    marks: str | Path | LatestMarks | None = None,
     out: str | Path | None = None,
     checkpoint: str | Path | None = None,
     resume: bool | None = None,
@@ -73,6 +75,8 @@ def align(
     :param one_way: train only source to target where a system trains each direction for itself.
     :param calibrate: train a second time without a fifth of the seed's words, to learn how far answers can be trusted
         (`model.confidence`).
+    :param marks: judgements to learn from, or the model folder that holds them (`marks.jsonl`): pairs marked wrong
+        leave the seed, those marked right or added join it, whatever `take` chooses.
     :param out: folder for the model; an interrupted run left there is continued when it is the same run.
     :param checkpoint: instead of `out`: folder for the state of the run alone, from which an interrupted one is
         continued; no model is saved, and the caller removes the folder when it has what it wanted.
@@ -84,9 +88,13 @@ def align(
     system = method if isinstance(method, Method) else make_method(method, profile, options)
     given_sides = {Side.SOURCE: source, Side.TARGET: target}
     source, target = (_vectors(side, policy, limit, progress) for side in given_sides.values())
-    given = _given_pairs(pairs, source, target, system)
+    said = read_marks(marks, required=True) if isinstance(marks, str | Path) else marks
+    given = _given_pairs(Lexicon([]) if pairs is None and said else pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
     _check_columns(given, source, target)
+    outside = given.outside(source, target) if given.is_given else Lexicon([])
+    if said:
+        given, lexicon = (_marked(one, said, source, target) for one in (given, lexicon))
     back = _given_back(back_pairs, source, target, system, take)
     if on_seed is not None:
         on_seed(lexicon)
@@ -119,6 +127,7 @@ def align(
             run.log,
             confidence=run.confidence,
             judges=run.judges,
+            outside=outside,
             device=run.device,
             memory=memory,
             progress=progress,
@@ -180,6 +189,13 @@ def _given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: M
     if isinstance(pairs, str | Path):
         return read_lexicon(pairs)
     return pairs if isinstance(pairs, Lexicon) else Lexicon.from_pairs(pairs)
+
+
+def _marked(lexicon: Lexicon, marks: LatestMarks, source: Embeddings, target: Embeddings) -> Lexicon:
+    """Return the seed as the marks correct it, most frequent words first."""
+    pairs = corrected(lexicon, marks)
+    known = Lexicon(pairs.pairs).take(None, source, target) if len(pairs) else pairs
+    return Lexicon(known.pairs, {**pairs.origin, "taken": len(known)})
 
 
 def _check_columns(pairs: Lexicon, source: Embeddings, target: Embeddings) -> None:

@@ -17,6 +17,7 @@ from lnmap.serve.schemas import Description
 BANDS = (1000, 5000, 20_000, 100_000)  # frequency ranks that end a band
 _SHOWN = ("source", "format", "policy", "limit", "skipped", "duplicates", "zeros_patched", "warning")
 _FACTS = ("profile", "options", "seed", "one_way", "device", "seconds", "created", "versions")
+_COUNTERS = ("iteration", "step", "epoch", "round", "refinement", "seconds")  # what the steps of a training are told by
 _MOST_ROWS = 2000  # rows of a training log that are drawn
 
 
@@ -46,17 +47,41 @@ def describe(model: Model, name: str = "") -> Description:
     )
 
 
-def _curves(log: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
-    """Return the columns of a training log that hold numbers; long logs are thinned."""
-    rows = log[:: max(1, -(-len(log) // _MOST_ROWS))]
-    names = dict.fromkeys(name for row in rows for name, value in row.items() if _is_number(value))
-    return {name: [row[name] if _is_number(row.get(name)) else None for row in rows] for name in names}
+def _curves(log: Sequence[Mapping[str, Any]]) -> dict[str, list[list[float]]]:
+    """Return the columns of a training log that hold numbers, one list per training; long logs are thinned.
+
+    Rows of one training have the same columns and labels, and their counters grow. A method that trains several
+    systems, or one several times, leaves several trainings.
+    """
+    trainings: dict[tuple[Any, ...], list[list[Mapping[str, Any]]]] = {}
+    for row in log:
+        words = tuple(value for value in row.values() if isinstance(value, str))
+        kind = trainings.setdefault((tuple(row), *words), [])
+        counter = next((name for name in _COUNTERS if _is_number(row.get(name))), None)
+        if not kind or (counter and row[counter] <= kind[-1][-1][counter]):
+            kind.append([])
+        kind[-1].append(row)
+    curves: dict[str, list[list[float]]] = {}
+    for (names, *labels), runs in trainings.items():
+        for name in names:
+            columns = [[row[name] for row in run if _is_number(row[name])] for run in runs]
+            if name not in _COUNTERS and any(columns):
+                title = " ".join([*labels, name])
+                curves[title] = [column[:: max(1, -(-len(column) // _MOST_ROWS))] for column in columns if column]
+    return curves
 
 
-def score(model: Model, gold: Lexicon, direction: Direction) -> dict[str, Any]:
-    """Score one direction on a test dictionary, as a whole and by the frequency of the words."""
-    found = model.evaluate(gold if direction is Direction.FORWARD else gold.reversed(), direction)
-    return {**found.to_dict(), "bands": _bands(found)}
+def score(model: Model, gold: Lexicon, direction: Direction, back: Lexicon | None = None) -> dict[str, Any]:
+    """Score one direction on a test dictionary, as a whole and by the frequency of the words.
+
+    :param gold: source words first.
+    :param back: a dictionary of its own for the way back, target words first; without one, `gold` is turned around,
+        which finds fewer answers right: it has few translations of each target word.
+    """
+    turned = direction is Direction.BACKWARD and back is None
+    test = gold if direction is Direction.FORWARD else back or gold.reversed()
+    found = model.evaluate(test, direction)
+    return {**found.to_dict(), "bands": _bands(found), "reversed": turned}
 
 
 def _bands(found: Evaluation) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ def create_app(models: Models, hosts: Collection[str] = LOCAL_NAMES, any_address
         docs_url=None,
         redoc_url=None,
     )
-    app.state.models = models
+    app.state.models, app.state.local = models, not any_address
     app.router.routes.extend(routes.router.routes)  # include_router may hide them from the Allow header of a 405
     _add_page(app)
     report_errors(app)

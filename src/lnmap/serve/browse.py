@@ -8,90 +8,117 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
+from lnmap.model.marks import LatestMarks, Mark, Pair, ordered
 from lnmap.retrieve import UNKNOWN
 from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.lookup import rounded
-from lnmap.serve.marks import LatestMarks, Mark, Pair, ordered
+from lnmap.serve.said import Said
 from lnmap.serve.schemas import LexiconEntry, LexiconPage, Selection
 from lnmap.serve.words import fold
 
 
-def browse(loaded: LoadedModel, marks: LatestMarks, wanted: Selection) -> LexiconPage:
+def browse(loaded: LoadedModel, said: Said, wanted: Selection) -> LexiconPage:
     """Return one page of the lexicon, or of the marked pairs."""
     table = loaded.best(wanted.direction)
     known = table.known
     page = slice(wanted.offset, wanted.offset + wanted.limit)
     if wanted.show in ("right", "wrong", "added"):
-        chosen = _marked(marks, wanted)
-        entries = [_marked_entry(loaded, mark, wanted.direction) for mark in chosen[page]]
+        chosen = _marked(said.marks, wanted)
+        entries = [_marked_entry(loaded, said, mark, wanted.direction) for mark in chosen[page]]
         total = len(chosen)
     else:
-        rows = _filter(loaded, marks, known, wanted)
-        entries = _entries(loaded, _sorted(loaded, rows, wanted)[page], marks, wanted)
+        rows = _filter(loaded, said, known, wanted)
+        entries = _entries(loaded, said, _sorted(loaded, said, rows, wanted)[page], wanted)
         total = len(rows)
     return LexiconPage(entries=entries, total=total, known=len(known), words=len(table))
 
 
-def _filter(loaded: LoadedModel, marks: LatestMarks, rows: Tensor, wanted: Selection) -> Tensor:
+def _filter(loaded: LoadedModel, said: Said, rows: Tensor, wanted: Selection) -> Tensor:
     direction = wanted.direction
     if not wanted.tokens:
-        rows = rows[loaded.are_words[direction.asked][rows] | _are_given(loaded, rows, wanted)]
-    best = loaded.first(rows, loaded.best(direction).rows[rows], direction, wanted.given)
+        rows = rows[loaded.are_words[direction.asked][rows] | _are_given(said, rows, wanted)]
+    best = loaded.best(direction).rows[rows]
     if wanted.mutual:
-        back = loaded.first(best, loaded.best(direction.opposite).rows[best], direction.opposite, wanted.given)
-        kept = (back == rows) | _are_given(loaded, rows, wanted)
+        first = said.first(rows, best, direction, wanted.given)
+        back = said.first(first, loaded.best(direction.opposite).rows[first], direction.opposite, wanted.given)
+        kept = (back == rows) | _are_given(said, rows, wanted)
         rows, best = rows[kept], best[kept]
     if text := fold(wanted.text.strip()):
-        asked, answering = (loaded.words[side].folded for side in (direction.asked, direction.answering))
-        pairs = zip(rows.tolist(), best.tolist(), strict=True)
-        rows = torch.tensor([row for row, hit in pairs if text in asked[row] or text in answering[hit]]).long()
-    if wanted.show == "unmarked" and marks:
+        asked = loaded.words[direction.asked].folded
+        pairs = zip(rows.tolist(), said.first_words(rows, best, direction, wanted.given), strict=True)
+        rows = torch.tensor([row for row, answer in pairs if text in asked[row] or text in fold(answer)]).long()
+    if wanted.show == "unmarked" and said.marks:
         vocabulary = loaded.model.side(direction.asked)
-        marked = {vocabulary.find(ordered(pair, direction)[0]) for pair in marks}
+        marked = {vocabulary.find(ordered(pair, direction)[0]) for pair in said.marks}
         rows = rows[~torch.isin(rows, torch.tensor([row for row in marked if row is not None]).long())]
     return rows
 
 
-def _sorted(loaded: LoadedModel, rows: Tensor, wanted: Selection) -> Tensor:
-    if wanted.sort == "frequency":
+def _sorted(loaded: LoadedModel, said: Said, rows: Tensor, wanted: Selection) -> Tensor:
+    if wanted.sort == "frequency" or not len(rows):
         return rows
-    scores = _certainty(loaded, rows, wanted.direction).masked_fill(_are_given(loaded, rows, wanted), torch.inf)
-    return rows[torch.argsort(scores, stable=True, descending=wanted.sort == "surest")]
+    scores, given = _certainty(loaded, said, rows, wanted), _are_given(said, rows, wanted)
+    if wanted.sort != "doubtful":
+        scores = scores.masked_fill(given, torch.inf)
+        return rows[torch.argsort(scores, stable=True, descending=wanted.sort == "surest")]
+    if not loaded.model.calibrated or not _all_searched(loaded, wanted.direction):
+        scores = scores.argsort().argsort() / len(
+            rows
+        )  # how many words are less certain takes the place of a probability
+    worth = (1 - scores).masked_fill(given, 0) / (rows + 1)  # what a correction repairs of a text, by Zipf's law
+    return rows[torch.argsort(worth, stable=True, descending=True)]
 
 
-def _certainty(loaded: LoadedModel, rows: Tensor, direction: Direction) -> Tensor:
+def _certainty(loaded: LoadedModel, said: Said, rows: Tensor, wanted: Selection) -> Tensor:
     """Return the confidence in the best translations; CSLS where there is none, or until all words are searched."""
+    direction = wanted.direction
     space = loaded.model.space(direction)
-    if not (space.best.complete and space.swapped().best.complete):
+    if not _all_searched(loaded, direction):
         return space.search_best(rows).scores[:, 0]
     if direction not in loaded.certainty:
         found = loaded.model.best(torch.arange(len(space.source)), direction)
         loaded.certainty[direction] = (found.scores if found.confidence is None else found.confidence)[:, 0]
-    return loaded.certainty[direction][rows]
+    certain, others = loaded.certainty[direction][rows], said.others[direction][rows]
+    changed = (others != UNKNOWN) & wanted.given
+    if changed.any():
+        found = loaded.model.score(rows[changed], others[changed][:, None], direction)
+        certain[changed] = (found.scores if found.confidence is None else found.confidence)[:, 0]
+    return certain
 
 
-def _are_given(loaded: LoadedModel, rows: Tensor, wanted: Selection) -> Tensor:
+def _all_searched(loaded: LoadedModel, direction: Direction) -> bool:
+    space = loaded.model.space(direction)
+    return space.best.complete and space.swapped().best.complete
+
+
+def _are_given(said: Said, rows: Tensor, wanted: Selection) -> Tensor:
     """Whether the first answer to each row is a given one that is to be shown, (n,)."""
-    return (loaded.given[wanted.direction][rows] != UNKNOWN) & wanted.given
+    return said.are_given(rows, wanted.direction) & wanted.given
 
 
-def _entries(loaded: LoadedModel, rows: Tensor, marks: LatestMarks, wanted: Selection) -> list[LexiconEntry]:
-    direction = wanted.direction
+def _entries(loaded: LoadedModel, said: Said, rows: Tensor, wanted: Selection) -> list[LexiconEntry]:
+    direction, none = wanted.direction, (UNKNOWN, None, None, None)
+    best = loaded.best(direction).look_up(rows)[0]
+    first, given = said.first(rows, best, direction, wanted.given), _are_given(said, rows, wanted)
     answers = loaded.model.best(rows, direction).lists()
-    given = _are_given(loaded, rows, wanted)
-    said = loaded.model.score(rows[given], loaded.given[direction][rows[given]][:, None], direction).lists()
-    for place, one in zip(given.nonzero()[:, 0].tolist(), said, strict=True):
+    changed = (first != best).nonzero()[:, 0]
+    known = changed[first[changed] != UNKNOWN]
+    scored = loaded.model.score(rows[known], first[known][:, None], direction).lists()
+    for place in changed.tolist():
+        answers[place] = [none]
+    for place, one in zip(known.tolist(), scored, strict=True):
         answers[place] = one
-    hits = torch.tensor([one[0][0] for one in answers], dtype=torch.long)
-    best = loaded.best(direction.opposite).look_up(hits)[0]
-    returns = loaded.first(hits, best, direction.opposite, wanted.given) == rows
-    asked, answering = (loaded.model.side(side).words for side in (direction.asked, direction.answering))
+    hits = torch.where(first == UNKNOWN, best, first)
+    back = said.first(hits, loaded.best(direction.opposite).look_up(hits)[0], direction.opposite, wanted.given)
+    returns = (back == rows) | (first == UNKNOWN)
+    asked = loaded.model.side(direction.asked).words
+    translations = said.first_words(rows, best, direction, wanted.given)
     entries = []
-    for row, ((hit, *scores),), back, is_given in zip(
-        rows.tolist(), answers, returns.tolist(), given.tolist(), strict=True
+    for row, answer, ((_, *scores),), returned, is_given in zip(
+        rows.tolist(), translations, answers, returns.tolist(), given.tolist(), strict=True
     ):
-        pair = ordered((asked[row], answering[hit]), direction)
-        entries.append(_entry(pair, marks.get(pair), row, scores, back, is_given))
+        pair = ordered((asked[row], answer), direction)
+        entries.append(_entry(pair, said.marks.get(pair), row, scores, returned, is_given))
     return entries
 
 
@@ -105,18 +132,18 @@ def _marked(marks: LatestMarks, wanted: Selection) -> list[Mark]:
     ]
 
 
-def _marked_entry(loaded: LoadedModel, mark: Mark, direction: Direction) -> LexiconEntry:
+def _marked_entry(loaded: LoadedModel, said: Said, mark: Mark, direction: Direction) -> LexiconEntry:
     """Describe a marked pair, with its scores if both of its words are known."""
     pair = (mark.source, mark.target)
     word, translation = ordered(pair, direction)
-    given = translation in loaded.model.given(direction).of(word)
+    given = translation in said.model.given(direction).of(word)
     words = zip((direction.asked, direction.answering), (word, translation), strict=True)
     asked, answer = (loaded.model.side(side).find(word) for side, word in words)
     if asked is None or answer is None:
         return _entry(pair, mark, asked, given=given)
     found = loaded.model.score(torch.tensor([asked]), torch.tensor([[answer]]), direction)
     hit = torch.tensor([answer])
-    back = loaded.first(hit, loaded.best(direction.opposite).look_up(hit)[0], direction.opposite).item()
+    back = said.first(hit, loaded.best(direction.opposite).look_up(hit)[0], direction.opposite).item()
     return _entry(pair, mark, asked, found.lists()[0][0][1:], back == asked, given)
 
 

@@ -1,10 +1,11 @@
-"""Download: the whole dictionary as a file, in any format that induce writes."""
+"""Download: the whole dictionary in any format that induce writes, and the seed as the marks correct it."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -15,11 +16,15 @@ from starlette.responses import FileResponse, Response
 
 from lnmap.direction import Direction, Side
 from lnmap.io import DICTIONARY_FORMATS, write_dictionary
-from lnmap.io.dictionaries import find_format
+from lnmap.io.dictionaries import Format, csv_lines, find_format, guarded
+from lnmap.model.marks import LatestMarks, Pair
 from lnmap.serve import limits
 from lnmap.serve.errors import ApiError
 from lnmap.serve.models import ServedModel
 from lnmap.serve.schemas import GIVEN
+
+Row = tuple[str, str, str]
+HEADER: Row = ("source", "target", "mark")
 
 
 class WantedDictionary(BaseModel):
@@ -35,10 +40,10 @@ class WantedDictionary(BaseModel):
 def download(served: ServedModel, wanted: WantedDictionary) -> Response:
     """Write the dictionary of a model and send it."""
     loaded = served.loaded
-    model, kind = loaded.model, find_format(wanted.format, Path())
+    model, kind = loaded.said(served.marks.latest()[0]).model, find_format(wanted.format, Path())
     languages = [loaded.about["sides"][side]["language"] for side in Side]
     known = all(languages) and len(set(languages)) == len(languages)
-    name = f"{served.id}-dictionary{kind.ending(wanted.both)}"
+    name = _name(served.id, kind, wanted.both)
     with _turn(served):
         lexicons = [
             model.induce(
@@ -76,3 +81,36 @@ def _turn(served: ServedModel) -> Iterator[None]:
         yield
     finally:
         served.writing.release()
+
+
+def _name(id: str, kind: Format, both: bool) -> str:
+    """Return a name that tells downloads apart: by direction, and by format where formats share an ending."""
+    ending = kind.ending(both)
+    shared = f".{kind.name}" if ending in (".zip", ".gz") else ""
+    return f"{id}-dictionary{'-both' if both else ''}{shared}{ending}"
+
+
+def seed_rows(marks: LatestMarks, seed: Iterable[Pair] = ()) -> list[Row]:
+    """Return pairs to learn from: the seed without those marked wrong, then those marked right or added."""
+    wrong = {pair for pair, mark in marks.items() if mark.mark == "wrong"}
+    rows = {pair: "seed" for pair in seed if pair not in wrong}
+    rows |= {pair: mark.mark for pair, mark in marks.items() if mark.mark != "wrong"}
+    return [(source, target, mark) for (source, target), mark in rows.items() if _fits_a_line(source + target)]
+
+
+def as_tsv(rows: Iterable[Row]) -> bytes:
+    """Write tab-separated lines that `read_lexicon` reads back word for word.
+
+    A cell that a spreadsheet could run as a formula gets a blank before it, which readers of dictionaries strip.
+    """
+    lines = ["\t".join(guarded(cell) for cell in row) for row in (HEADER, *rows)]
+    return "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
+
+
+def as_csv(rows: Iterable[Row]) -> bytes:
+    """Write comma-separated lines for spreadsheets; what looks like a formula gets an apostrophe before it."""
+    return "".join(csv_lines(rows, HEADER)).encode("utf-8", "surrogateescape")
+
+
+def _fits_a_line(text: str) -> bool:
+    return not any(unicodedata.category(c) == "Cc" or c in "\u2028\u2029" for c in text)

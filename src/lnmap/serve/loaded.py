@@ -24,11 +24,13 @@ from lnmap.io.atomic import atomic_file, write_json
 from lnmap.io.cache import cache_folder
 from lnmap.isometry import LEAST, measure_isometry
 from lnmap.lexicon import Lexicon
+from lnmap.model.marks import LatestMarks
 from lnmap.model.model import Model, load
 from lnmap.progress import Progress
-from lnmap.retrieve import UNKNOWN, BestTable
+from lnmap.retrieve import BestTable
 from lnmap.serve.about import describe, score
 from lnmap.serve.background import Job
+from lnmap.serve.said import NextBest, Said
 from lnmap.serve.words import WordIndex
 
 MANIFEST = "model.json"
@@ -44,10 +46,10 @@ class LoadedModel:
     Everything that a request would have to compute for a whole vocabulary is there before the first one, so that
     requests in several threads only read it.
 
-    :param test: a dictionary to score the model on.
+    :param test: a dictionary to score the model on; `back` one for the way back, target words first.
     """
 
-    def __init__(self, folder: Path, test: Lexicon | None, progress: Progress) -> None:
+    def __init__(self, folder: Path, test: Lexicon | None, progress: Progress, back: Lexicon | None = None) -> None:
         self._key, self.model = _load(folder)
         self.model.memory = _MEMORY
         self.words: dict[Side, WordIndex] = {}
@@ -67,9 +69,10 @@ class LoadedModel:
         tables = (table for space in spaces for table in (space.best, space.swapped().best))
         self._tables = list({id(table): table for table in tables}.values())
         self.certainty: dict[Direction, Tensor] = {}  # what the lexicon is sorted by, once all of it is known
-        self.given = {direction: _first_given(self.model, direction) for direction in Direction}
+        self._next_best: NextBest = {}
+        self._said = Said(self.model, {}, self._next_best)
         self.about = describe(self.model, folder.resolve().name)
-        self._test = test
+        self._test, self._back = test, back
         self._lexicon = Job(self._fill_lexicon)
         self.scores = Job(self._score)
         self.isometry = Job(self._measure_isometry)
@@ -85,10 +88,12 @@ class LoadedModel:
         """Return the best translations of one direction, as far as they have been found."""
         return self.model.space(direction).best
 
-    def first(self, rows: Tensor, best: Tensor, direction: Direction, given: bool = True) -> Tensor:
-        """Return the first answers to rows (n,): those given, if they are wanted, else the best ones (n,)."""
-        said = self.given[direction][rows]
-        return torch.where(said == UNKNOWN, best, said) if given else best
+    def said(self, marks: LatestMarks) -> Said:
+        """Return the model with the marks that count now."""
+        said = self._said
+        if said.marks is not marks and (said.marks or marks):
+            said = self._said = Said(self.model, marks, self._next_best, said)
+        return said
 
     def start(self) -> None:
         """Start the work that needs no request."""
@@ -114,7 +119,7 @@ class LoadedModel:
 
     def _score(self, job: Job) -> dict[str, Any]:
         test = self._test or Lexicon([])
-        return {direction.value: score(self.model, test, direction) for direction in Direction}
+        return {direction.value: score(self.model, test, direction, self._back) for direction in Direction}
 
     def _measure_isometry(self, job: Job) -> dict[str, Any]:
         """Measure how alike the two spaces are, or read what an earlier server measured."""
@@ -137,7 +142,7 @@ def _load(folder: Path) -> tuple[str, Model]:
     for _ in range(_TRIES):
         before = _digest(folder)
         try:
-            model = load(folder)
+            model = load(folder, marks=False)
         except LnmapError:
             if before == _digest(folder):
                 raise
@@ -152,16 +157,6 @@ def _digest(folder: Path) -> str:
         return hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()[:32]
     except OSError:
         return ""
-
-
-def _first_given(model: Model, direction: Direction) -> Tensor:
-    """Return the row of the best given translation of each word (n,), or UNKNOWN."""
-    given = model.given(direction)
-    found = torch.full((len(model.side(direction.asked)),), UNKNOWN)
-    for entry in reversed(given.entries(model.space(direction))):
-        if rows := given.rows(entry.source, entry.target):
-            found[rows[0]] = rows[1]
-    return found
 
 
 def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,10 @@ from torch import Tensor
 
 from lnmap.direction import Direction, Side
 from lnmap.model import answers
+from lnmap.model.marks import find_mark
 from lnmap.normalize import unit
 from lnmap.serve.loaded import LoadedModel
-from lnmap.serve.marks import LatestMarks, find_mark
+from lnmap.serve.said import Said
 from lnmap.serve.schemas import Candidate, Neighbour, Neighbours, Translation
 
 DIGITS = 6  # after the point, of scores
@@ -60,14 +61,17 @@ def find_query(loaded: LoadedModel, word: str, direction: Direction) -> WordQuer
 
 
 def translate(
-    loaded: LoadedModel, words: Sequence[str], k: int, direction: Direction, marks: LatestMarks, given: bool = True
+    loaded: LoadedModel, words: Sequence[str], k: int, direction: Direction, said: Said, given: bool = True
 ) -> list[Translation]:
     """Translate words, given translations first if they are wanted; an unknown word gets no candidates."""
     vocabulary = loaded.model.side(direction.asked)
     rows = [loaded.find(word, direction.asked) for word in words]
     spelt = [word.strip() if row is None else vocabulary.words[row] for word, row in zip(words, rows, strict=True)]
-    found = loaded.model.look_up([word for word in spelt if word], k, direction, given=given)
-    candidates = _describe(loaded, list(found.values()), direction, marks, given)
+    found = said.model.look_up([word for word in spelt if word], k, direction, given=given)
+    candidates, dropped = (
+        _describe(loaded, {query: getattr(one, name) for query, one in found.items()}, direction, said, given)
+        for name in ("candidates", "dropped")
+    )
     return [
         Translation(
             word=query if query in found else word,
@@ -75,6 +79,7 @@ def translate(
             subwords=query in found and found[query].subwords,
             rank=None if row is None else row + 1,
             candidates=candidates.get(query, []),
+            dropped=dropped.get(query, []),
             spellings=[],
         )
         for word, query, row in zip(words, spelt, rows, strict=True)
@@ -82,17 +87,20 @@ def translate(
 
 
 def _describe(
-    loaded: LoadedModel, found: Sequence[answers.Translation], direction: Direction, marks: LatestMarks, given: bool
+    loaded: LoadedModel,
+    found: Mapping[str, Sequence[answers.Candidate]],
+    direction: Direction,
+    said: Said,
+    given: bool,
 ) -> dict[str, list[Candidate]]:
     """Describe the candidates of each word, with what they are themselves translated to."""
-    asked, answering = loaded.model.side(direction.asked), loaded.model.side(direction.answering)
-    places = [answering.index.get(word) for one in found for word in one.words]
+    answering = loaded.model.side(direction.answering)
+    places = [answering.index.get(one.word) for every in found.values() for one in every]
     rows = torch.tensor([row for row in places if row is not None], dtype=torch.long)
     best = loaded.best(direction.opposite).look_up(rows)[0]
-    back = iter(loaded.first(rows, best, direction.opposite, given).tolist())
-    described: dict[str, list[Candidate]] = {}
-    for one in found:
-        described[one.query] = [
+    back = iter(said.first_words(rows, best, direction.opposite, given))
+    return {
+        query: [
             Candidate(
                 word=candidate.word,
                 csls=rounded(candidate.score),
@@ -100,13 +108,14 @@ def _describe(
                 confidence=rounded(candidate.confidence),
                 given=candidate.given,
                 rank=candidate.rank,
-                back=(returned := asked.words[next(back)] if candidate.word in answering else one.query),
-                returns=returned == one.query,
-                mark=find_mark(marks, (one.query, candidate.word), direction),
+                back=(returned := next(back) if candidate.word in answering else query),
+                returns=returned == query,
+                mark=candidate.mark or find_mark(said.marks, (query, candidate.word), direction),
             )
-            for candidate in one.candidates
+            for candidate in every
         ]
-    return described
+        for query, every in found.items()
+    }
 
 
 def neighbours(loaded: LoadedModel, query: WordQuery, k: int) -> Neighbours:

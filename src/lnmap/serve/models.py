@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lnmap.lexicon import Lexicon
+from lnmap.model.marks import Marks
 from lnmap.progress import Progress, Silent
 from lnmap.serve.background import Job
 from lnmap.serve.loaded import MANIFEST, LoadedModel
-from lnmap.serve.marks import Marks
 
 _WATCH_S = 1.0  # seconds between two looks at a model's folder
 
@@ -23,13 +23,20 @@ class ServedModel:
     A request takes `loaded` once, because it may be replaced at any time.
     """
 
-    def __init__(self, id: str, folder: Path, test: Lexicon | None = None, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        id: str,
+        folder: Path,
+        test: Lexicon | None = None,
+        progress: Progress | None = None,
+        back: Lexicon | None = None,
+    ) -> None:
         self.id, self.folder = id, Path(folder)
         self.name = self.folder.resolve().name or str(folder)
         self.marks = Marks(self.folder)
         self.revision = 1
-        self._test, self._signature = test, self._read_signature()
-        self.loaded = LoadedModel(self.folder, test, progress or Silent())
+        self._test, self._back, self._signature = test, back, self._read_signature()
+        self.loaded = LoadedModel(self.folder, test, progress or Silent(), back)
         self._looked, self._lock = time.monotonic(), threading.Lock()
         self._loading: Job | None = None
         self.writing = threading.Lock()  # held while a whole dictionary is made
@@ -55,7 +62,7 @@ class ServedModel:
 
     def _replace(self, job: Job) -> None:
         """Put the newer model in place; one that cannot be loaded leaves the old one there."""
-        newer = LoadedModel(self.folder, self._test, job)
+        newer = LoadedModel(self.folder, self._test, job, self._back)
         old, self.loaded = self.loaded, newer
         self.revision += 1
         old.stop()
@@ -73,10 +80,19 @@ class Models(dict[str, ServedModel]):
     """All served models by id."""
 
     @classmethod
-    def load(cls, folders: Sequence[Path], test: Lexicon | None = None, progress: Progress | None = None) -> Models:
-        """Load models; the first one that cannot be loaded is an error."""
+    def load(
+        cls,
+        folders: Sequence[Path],
+        test: Lexicon | None = None,
+        progress: Progress | None = None,
+        back: Lexicon | None = None,
+    ) -> Models:
+        """Load models; the first one that cannot be loaded is an error.
+
+        :param test: a dictionary to score them on; `back` one for the way back, target words first.
+        """
         names = zip(make_ids(folders), folders, strict=True)
-        return cls((name, ServedModel(name, folder, test, progress)) for name, folder in names)
+        return cls((name, ServedModel(name, folder, test, progress, back)) for name, folder in names)
 
     def start(self) -> None:
         """Start the background work of all models."""

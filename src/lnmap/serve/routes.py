@@ -13,13 +13,14 @@ from lnmap.io import DICTIONARY_FORMATS
 from lnmap.serve import limits, schemas
 from lnmap.serve.background import JobState
 from lnmap.serve.browse import browse
-from lnmap.serve.download import WantedDictionary, download
+from lnmap.serve.download import WantedDictionary, as_csv, as_tsv, download, seed_rows
 from lnmap.serve.errors import BODY_ERRORS, ERRORS, ApiError, as_json, require_json
 from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.lookup import WordQuery, find_query, neighbours, translate
-from lnmap.serve.marks import as_csv, as_tsv, seed_rows
 from lnmap.serve.models import ServedModel
 from lnmap.serve.projection import draw_map
+from lnmap.serve.retrain import retrain_command
+from lnmap.serve.said import Said
 from lnmap.version import __version__
 
 router = APIRouter(prefix="/api", responses=ERRORS, dependencies=[Depends(require_json)])
@@ -51,7 +52,7 @@ def health() -> Response:
 @router.get("/models", response_model=list[schemas.ModelSummary])
 def list_models(request: Request) -> Response:
     """List the models."""
-    return as_json([_summary(served) for served in request.app.state.models.values()])
+    return as_json([_summary(served, request.app.state.local) for served in request.app.state.models.values()])
 
 
 @router.get("/formats", response_model=list[schemas.DictionaryFormat])
@@ -117,7 +118,7 @@ def translate_word(
 ) -> Response:
     """Translate a word; one that is not known is answered with 404 and the nearest spellings."""
     loaded = served.loaded
-    (found,) = translate(loaded, [word], k, direction, served.marks.latest()[0], given)
+    (found,) = translate(loaded, [word], k, direction, _said(served, loaded), given)
     if not found["known"]:
         raise _unknown_word(loaded, word, direction)
     return as_json(found)
@@ -127,7 +128,7 @@ def translate_word(
 def translate_batch(served: Served, batch: schemas.Batch) -> Response:
     """Translate many words; unknown ones are marked as such in the answer."""
     loaded = served.loaded
-    answers = translate(loaded, batch.words, batch.k, batch.direction, served.marks.latest()[0], batch.given)
+    answers = translate(loaded, batch.words, batch.k, batch.direction, _said(served, loaded), batch.given)
     for found in answers:
         if not found["known"]:
             found["spellings"] = loaded.words[batch.direction.asked].spellings(found["word"], 3)
@@ -151,7 +152,8 @@ def word_map(served: Served, word: Word, direction: Way = Direction.FORWARD) -> 
 @router.get(MODEL + "/lexicon", response_model=schemas.LexiconPage)
 def lexicon(served: Served, wanted: Annotated[schemas.Selection, Query()]) -> Response:
     """Browse the best translation of every word."""
-    return as_json(browse(served.loaded, served.marks.latest()[0], wanted))
+    loaded = served.loaded
+    return as_json(browse(loaded, _said(served, loaded), wanted))
 
 
 @router.get(MODEL + "/marks", response_model=schemas.MarkList)
@@ -197,9 +199,11 @@ def export_marks(
     ] = "with",
 ) -> Response:
     """Export the pairs marked right or added as a seed dictionary; pairs marked wrong are left out."""
-    rows = seed_rows(served.marks.latest()[0], served.loaded.model.pairs if seed == "with" else None)
+    model = served.loaded.model
+    rows = seed_rows(served.marks.latest()[0], [*model.pairs, *model.outside] if seed == "with" else ())
     write, kind = (as_tsv, "text/tab-separated-values") if format == "tsv" else (as_csv, "text/csv")
-    disposition = {"content-disposition": f'attachment; filename="{served.id}-pairs.{format}"'}
+    name = "seed" if seed == "with" else "marks"
+    disposition = {"content-disposition": f'attachment; filename="{served.id}-{name}.{format}"'}
     return Response(write(rows), media_type=f"{kind}; charset=utf-8", headers=disposition)
 
 
@@ -236,7 +240,11 @@ def _unknown_word(loaded: LoadedModel, word: str, direction: Direction) -> ApiEr
     return ApiError(404, "unknown_word", "this word is not in the vocabulary", spellings)
 
 
-def _summary(served: ServedModel) -> schemas.ModelSummary:
+def _said(served: ServedModel, loaded: LoadedModel) -> Said:
+    return loaded.said(served.marks.latest()[0])
+
+
+def _summary(served: ServedModel, local: bool) -> schemas.ModelSummary:
     about = served.loaded.about
     source, target = (
         schemas.SideSummary(words=about["sides"][side]["words"], language=about["sides"][side]["language"])
@@ -250,4 +258,5 @@ def _summary(served: ServedModel) -> schemas.ModelSummary:
         target=target,
         calibrated=about["calibrated_on"] is not None,
         given=len(served.loaded.model.pairs) if served.loaded.model.pairs.is_given else 0,
+        retrain=retrain_command(served.loaded.model, served.folder, local),
     )

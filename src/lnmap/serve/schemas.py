@@ -10,14 +10,15 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from lnmap.direction import Direction, Side
+from lnmap.model.marks import Judgement, Mark
 from lnmap.serve import limits
 from lnmap.serve.background import JobState
-from lnmap.serve.marks import Judgement, Mark
 
 _PLAIN = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # what breaks a line of a dictionary
 PairWord = Annotated[str, Field(max_length=limits.WORD, pattern=rf"^[^{_PLAIN}]*[^\s{_PLAIN}][^{_PLAIN}]*$")]
 Role = Literal["word", "neighbour", "translation", "around"]
-GIVEN = "Whether translations given as seed pairs come first; false: the model's own answers only."
+GIVEN = "Whether seed pairs and marks count: what was given comes first. false: the model's own answers only."
+BY_A_PERSON = "Whether a person gave it: as a seed pair, or by a mark."
 AskedWord = Annotated[str, Field(min_length=1, max_length=limits.WORD)]
 
 
@@ -72,8 +73,9 @@ class Selection(BaseModel):
     """Which entries of the lexicon, and in which order."""
 
     direction: Way = Direction.FORWARD
-    sort: Literal["frequency", "surest", "unsurest"] = Field(
-        "frequency", description="By frequency or confidence (CSLS where there is none)."
+    sort: Literal["frequency", "surest", "unsurest", "doubtful"] = Field(
+        "frequency",
+        description="By frequency or confidence (CSLS where there is none); doubtful: frequent and unsure first.",
     )
     show: Literal["all", "unmarked", "right", "wrong", "added"] = Field(
         "all", description="Which marks: all entries, unmarked ones, or marked pairs."
@@ -126,6 +128,7 @@ class ModelSummary(TypedDict):
     target: SideSummary
     calibrated: Annotated[bool, Field(description="Whether its answers have a confidence.")]
     given: Annotated[int, Field(description="How many pairs were given as the seed.")]
+    retrain: Annotated[str, Field(description="The command that trains the model again with its marks.")]
 
 
 class Completions(TypedDict):
@@ -143,7 +146,7 @@ class Candidate(TypedDict):
     confidence: Annotated[
         float | None, Field(description="Probability that it is right; null if given or not calibrated.")
     ]
-    given: Annotated[bool, Field(description="Whether it was given as a seed pair.")]
+    given: Annotated[bool, Field(description=BY_A_PERSON)]
     rank: Annotated[int | None, Field(description="Place in the model's own order, from 1.")]
     back: Annotated[str, Field(description="What the candidate itself is translated to.")]
     returns: Annotated[bool, Field(description="Whether that is the word asked for.")]
@@ -158,6 +161,7 @@ class Translation(TypedDict):
     subwords: Annotated[bool, Field(description="Whether an unknown word was translated by its subwords.")]
     rank: Annotated[int | None, Field(description="Place in the vocabulary by frequency, from 1; null outside of it.")]
     candidates: list[Candidate]
+    dropped: Annotated[list[Candidate], Field(description="Candidates left out because they were marked wrong.")]
     spellings: Annotated[list[str], Field(description="Nearest spellings of an unknown word.")]
 
 
@@ -210,7 +214,7 @@ class LexiconEntry(TypedDict):
     csls: float | None
     cosine: float | None
     confidence: float | None
-    given: Annotated[bool, Field(description="Whether it was given as a seed pair.")]
+    given: Annotated[bool, Field(description=BY_A_PERSON)]
     returns: bool | None
     mark: Judgement | None
 
@@ -268,7 +272,7 @@ class Description(TypedDict):
     facts: dict[str, Any]
     sides: dict[str, dict[str, Any]]
     seed_pairs: dict[str, Any]
-    curves: dict[str, list[float | None]]
+    curves: Annotated[dict[str, list[list[float]]], Field(description="Columns of the log, one list per training.")]
     calibrated_on: int | None
 
 

@@ -11,7 +11,7 @@ from lnmap.errors import OptionError
 from lnmap.io.dictionaries.alphabet import Alphabet, alphabet_of
 
 UNKNOWN_LANGUAGES = ("x-source", "x-target")  # private codes, where nobody said what the languages are
-COLUMNS = ("source", "target", "csls", "cosine", "confidence", "given")
+COLUMNS = ("source", "target", "csls", "cosine", "confidence", "given", "mark")
 Way = Literal["both", "forward", "backward"]
 _CODE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*|x(-[A-Za-z0-9]{1,8})+")
 
@@ -31,6 +31,8 @@ class EntryLike(Protocol):
     def confidence(self) -> float | None: ...
     @property
     def given(self) -> bool: ...
+    @property
+    def mark(self) -> str | None: ...
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Pair:
     """A word and one of its translations.
 
     :param way: the direction in which it was found.
+    :param mark: 'right' or 'added', if it was given by a mark.
     """
 
     source: str
@@ -47,11 +50,13 @@ class Pair:
     confidence: float | None = None
     given: bool = False
     way: Way = "both"
+    mark: str | None = None
 
     @classmethod
     def of(cls, entry: EntryLike, way: Way) -> Pair:
         """Copy an entry of an induced lexicon."""
-        return cls(entry.source, entry.target, entry.csls, entry.cosine, entry.confidence, entry.given, way)
+        scores = entry.csls, entry.cosine, entry.confidence
+        return cls(entry.source, entry.target, *scores, entry.given, way, entry.mark)
 
     @property
     def remark(self) -> str:
@@ -154,5 +159,5 @@ def _part(pairs: Iterable[Pair], languages: tuple[str, str]) -> Part:
     return Part(languages, [Article(word, tuple(sorted(grouped[word], key=_surest))) for word in words], alphabet)
 
 
-def _surest(pair: Pair) -> tuple[bool, float]:
-    return not pair.given, -(pair.confidence or 0.0)
+def _surest(pair: Pair) -> tuple[bool, bool, float]:
+    return not pair.given, pair.mark is None, -(pair.confidence or 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 from lnmap.errors import LexiconError
 from lnmap.io.dictionaries.archive import Archive, opened
 from lnmap.io.dictionaries.content import parse_languages
-from lnmap.io.dictionaries.contract import HEAD, Languages, Row
+from lnmap.io.dictionaries.contract import HEAD, Languages, Row, check_size
 from lnmap.io.dictionaries.registry import READ
 from lnmap.io.dictionaries.stardict import StarDict
 from lnmap.io.dictionaries.xml import root_of
@@ -21,6 +22,7 @@ from lnmap.lexicon import Lexicon
 
 _LONGEST = 1000  # characters of a word
 _TOLD = 1000  # of what was skipped: models keep where their pairs came from
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _XML = (b"<?xml", b"\xef\xbb\xbf<?xml", b"\xff\xfe<\0", b"\xfe\xff\0<")
 
 
@@ -67,11 +69,35 @@ def _rows(path: Path, languages: Languages) -> Iterator[tuple[str, str, Iterable
     place = _inside(path) if path.is_dir() else path
     with ByteSource(place, LexiconError) as source:
         head = b"" if source.is_npz else source.peek(HEAD)
+        if head.startswith(_UTF16) and not head.startswith(_XML):
+            with _as_utf8(source) as (name, unit, rows):
+                yield name, unit, rows
+            return
         found = next(one for one in READ if one.recognise(head))
         if found is READ[-1] and head.startswith(_XML):
             what = f"an XML file of <{root_of(head)}>" if root_of(head) else "XML without an element"
             raise LexiconError(f"{path} is {what}; TMX, LIFT, TEI and Apertium's dictionaries can be read")
         yield found.name, found.unit, found.read(source, languages)
+
+
+@contextmanager
+def _as_utf8(source: ByteSource) -> Iterator[tuple[str, str, Iterable[Row]]]:
+    """Read UTF-16, which spreadsheets call Unicode text, by way of a temporary file."""
+    decoder, block = codecs.getincrementaldecoder("utf-16")(), bytearray(1 << 20)
+    with TemporaryDirectory(prefix="lnmap-") as folder:
+        place = Path(folder, "text")
+        with place.open("wb") as file:
+            try:
+                while got := source.readinto(memoryview(block)):
+                    check_size(source)
+                    file.write(decoder.decode(bytes(block[:got])).encode())
+                decoder.decode(b"", final=True)
+            except UnicodeError as error:
+                raise LexiconError(f"{source.path} is broken UTF-16 text; save it as UTF-8") from error
+        with ByteSource(place, LexiconError) as text:
+            text.path = source.path
+            found = next(one for one in READ if one.recognise(text.peek(HEAD)))
+            yield found.name, found.unit, found.read(text, None)
 
 
 def _collect(rows: Iterable[Row]) -> tuple[list[tuple[str, str]], list[list[Any]]]:

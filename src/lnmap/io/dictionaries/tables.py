@@ -6,8 +6,9 @@ import csv
 import io
 import json
 import re
+import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -19,6 +20,9 @@ from lnmap.io.source import ByteSource
 
 _BLANKS = re.compile(" +")
 _HEAD = ["source", "target"]
+_HINT = re.compile(r"\"?sep=([;,\t])\"?")
+_QUOTED = re.compile(r'"([^"]|"")*"\t"([^"]|"")*"')
+_OURS = b'\xef\xbb\xbf"'  # how the tables written here begin
 _RUN = "=+-@|%"  # what begins a formula, in any width
 
 
@@ -42,14 +46,20 @@ class Tsv(TextFormat):
 
     def read(self, source: ByteSource, languages: Languages) -> Iterator[Row]:
         """Read word pairs, one per line; see `read_lexicon`."""
+        mark = sys.maxsize  # the place of the column, if there is one
         for number, line in enumerate(text_lines(source), 1):
-            if not line.strip() or _is_comment(line) or (number == 1 and _is_head(line)):
+            if number == 1 and _is_head(line):
+                mark = (_columns(line.split("\t")) or {}).get("mark", mark)
+                continue
+            if not line.strip() or _is_comment(line):
                 continue
             fields = _fields(line)
             if line == TOO_LONG:
                 yield Row(number, problem="line too long")
             elif "\t" not in line and len(fields) != 2:
                 yield Row(number, problem=f"{len(fields)} word{'s' * (len(fields) > 1)} instead of two")
+            elif mark < len(fields) and fields[mark] == "wrong":
+                yield Row(number, problem="marked wrong")
             else:
                 yield Row(number, fields[0], fields[1])
 
@@ -74,10 +84,13 @@ class Csv(TextFormat):
         return bool(lines) and _separator(lines) is not None
 
     def read(self, source: ByteSource, languages: Languages) -> Iterator[Row]:
-        separator = _separator(sample(source.peek(1 << 16))) or ","
-        reader = csv.reader((line + "\n" for line in text_lines(source)), delimiter=separator)
-        ours = False
+        head = source.peek(1 << 16)
+        separator, ours = _separator(sample(head)) or ",", head.startswith(_OURS)
+        lines = _Counted(text_lines(source))
+        reader = csv.reader(lines, delimiter=separator)
+        named, place, number = False, {"source": 0, "target": 1}, 0
         while True:
+            before = number
             try:
                 cells = next(reader)
             except StopIteration:
@@ -86,13 +99,51 @@ class Csv(TextFormat):
                 problem = f"{source.path} is broken CSV at line {reader.line_num} ({error}); save it again"
                 raise LexiconError(problem) from None
             number = reader.line_num
-            if number == 1 and _is_named(cells):
-                ours = True
-            elif any("\0" in cell for cell in cells):
-                yield Row(number, problem="line too long")
-            elif any(cells):
-                first, second = (_unguarded(cell) if ours else cell.strip(" ") for cell in (*cells, "")[:2])
-                yield Row(number, first, second)
+            if lines.ended and lines.quotes % 2 and number > before + 1:
+                problem = f"{source.path} is broken CSV: a quote at line {before + 1} is never closed; save it again"
+                raise LexiconError(problem)
+            if before == 0 and _hint(cells):
+                number = 0  # the next line may name the columns
+            elif before == 0 and (columns := _columns(cells)):
+                named, place = True, columns
+            elif any(cell.strip() for cell in cells):
+                yield _row(number, cells, place, named, ours)
+
+
+class _Counted:
+    """Lines of a table, with the number of quotes in them."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines, self.quotes, self.ended = lines, 0, False
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            self.quotes += line.count('"')
+            yield line + "\n"
+        self.ended = True
+
+
+def _row(number: int, cells: Sequence[str], place: Mapping[str, int], named: bool, ours: bool) -> Row:
+    """Return what a line of a table says.
+
+    :param place: the numbers of the columns that count, by name.
+    :param named: whether the file names its columns, as those that were written here do.
+    :param ours: whether it begins like a file that was written here: its words may hold any bytes.
+    """
+
+    def cell(name: str) -> str:
+        found = cells[place[name]] if place.get(name, len(cells)) < len(cells) else ""
+        found = _unguarded(found) if named else found
+        return found if ours and named else found.strip()
+
+    if any("\0" in one for one in cells):
+        return Row(number, problem="line too long")
+    if cell("mark").strip().lower() == "wrong":
+        return Row(number, problem="marked wrong")
+    words = cell("source"), cell("target")
+    if not ours and any("\udc80" <= letter <= "\udcff" for letter in words[0] + words[1]):
+        return Row(number, problem="not UTF-8 text; save the table as CSV UTF-8")
+    return Row(number, *words)
 
 
 class Json(TextFormat):
@@ -176,18 +227,34 @@ def _unguarded(cell: str) -> str:
 
 
 def _separator(lines: Sequence[str]) -> str | None:
-    """Return what separates the columns of a CSV file: every line has it, and as many columns as the others."""
-    if any("\t" in line and '"' not in line for line in lines):
-        return None
-    for separator in ",;":
+    """Return what separates the columns of a CSV file, semicolons, commas or tabs between quotes; None if nothing does.
+
+    The first line says it, or names the columns; else every line has it, and is not two words already.
+    """
+    hint = _HINT.fullmatch(lines[0])
+    if hint:
+        return hint[1]
+    if any("\t" in line for line in lines):
+        quoted = all(_QUOTED.match(line) for line in lines)
+        return "\t" if quoted else None if any("\t" in line and '"' not in line for line in lines) else _split(lines)
+    return _split(lines)
+
+
+def _split(lines: Sequence[str]) -> str | None:
+    for separator in ";,":
         try:
             rows = [row for row in csv.reader((line + "\n" for line in lines), delimiter=separator) if row]
         except csv.Error:
             continue
-        same = len({len(row) for row in rows}) == 1 < len(rows[0]) if rows else False
-        if (rows and _is_named(rows[0])) or (same and not _are_pairs(lines)):
+        every = bool(rows) and min(map(len, rows)) > 1
+        if rows and (_columns(rows[0]) or (every and not _are_pairs(lines))):
             return separator
     return None
+
+
+def _hint(cells: Sequence[str]) -> bool:
+    """Whether this is the line by which spreadsheets tell each other the separator."""
+    return bool(cells) and cells[0].startswith("sep=") and not any(cells[1:])
 
 
 def _are_pairs(lines: Sequence[str]) -> bool:
@@ -195,8 +262,10 @@ def _are_pairs(lines: Sequence[str]) -> bool:
     return all(len(_fields(line)) == 2 and '"' not in line for line in lines)
 
 
-def _is_named(cells: Sequence[str]) -> bool:
-    return [cell.strip().lower() for cell in cells[:2]] == _HEAD
+def _columns(cells: Sequence[str]) -> dict[str, int] | None:
+    """Return the places of the columns by their names, if a line names those of the two words."""
+    names = {cell.strip().lower(): place for place, cell in reversed(list(enumerate(cells)))}
+    return names if names.keys() >= {*_HEAD} else None
 
 
 def _is_comment(line: str) -> bool:

@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 from lnmap.errors import OutputError
 from lnmap.io.atomic import atomic_file, atomic_folder, partial_folder, writing
@@ -24,12 +24,13 @@ _BLOCK = 1 << 20
 class WrittenDictionary:
     """What was written.
 
+    :param path: None for a stream.
     :param pairs: how many pairs; those of both directions, where each is a dictionary of its own.
     :param left_out: how many pairs the format cannot hold, because their words have `cannot_hold` in them.
     :param plain_order: whether words are sorted letter by letter, for want of PyICU.
     """
 
-    path: Path
+    path: Path | None
     format: str
     pairs: int
     given: int
@@ -39,7 +40,7 @@ class WrittenDictionary:
 
 
 def write_dictionary(
-    path: str | Path,
+    path: str | Path | IO[bytes],
     forward: Iterable[EntryLike],
     backward: Iterable[EntryLike] | None = None,
     format: str | None = None,
@@ -56,6 +57,7 @@ def write_dictionary(
     A format of several files becomes a new folder, or an archive if `path` ends in `.zip`. Pairs with words that the
     format cannot hold are left out and counted.
 
+    :param path: a file, a new folder, or an open binary stream for a format of one file.
     :param forward: what `Model.induce` returned.
     :param backward: what it returned for the other direction, to write both in one go.
     :param format: one of `lnmap.io.DICTIONARY_FORMATS`; by default how `path` ends, else `tsv`.
@@ -63,16 +65,23 @@ def write_dictionary(
     :param title: what the dictionary is called.
     :param columns: of a table; all that hold anything by default.
     """
-    path = Path(path)
-    chosen, codes = find_format(format, path), parse_languages(languages) or UNKNOWN_LANGUAGES
+    place = Path(path) if isinstance(path, str | Path) else None
+    chosen, codes = find_format(format, place or Path()), parse_languages(languages) or UNKNOWN_LANGUAGES
     first = [Pair.of(entry, "forward") for entry in forward]
     second = None if backward is None else [Pair.of(entry, "backward") for entry in backward]
     whole = Dictionary(first, second, codes, title or "-".join(codes), columns or _columns([*first, *(second or ())]))
     held = whole.without(chosen.holds)
-    _write(path, chosen.files(held))
+    files = chosen.files(held)
+    if place is not None:
+        _write(place, files)
+    elif len(files) == 1:
+        files[0][1](cast("IO[bytes]", path))
+    else:
+        problem = f"{chosen.name} has {len(files)} files and cannot be written to a stream"
+        raise OutputError(problem, advice="choose another {out}, such as one that ends in .zip")
     left = _all(whole, chosen), _all(held, chosen)
     return WrittenDictionary(
-        path,
+        place,
         chosen.name,
         pairs=len(left[1]),
         given=sum(pair.given for pair in left[1]),

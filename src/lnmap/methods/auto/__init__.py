@@ -14,7 +14,7 @@ from lnmap.judge import Judges, WordFacts
 from lnmap.methods.auto.growing import Ground, Stand, grown
 from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
-from lnmap.methods.auto.start import FEW, first_pairs
+from lnmap.methods.auto.start import FEW, doubt, first_pairs
 from lnmap.methods.auto.systems import SPELLING, Vocabularies, spelt_columns
 from lnmap.methods.auto.trim import trimmed
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
@@ -71,7 +71,8 @@ class Auto(Method):
         ground = Ground(vectors, pairs, known, facts, self.options.queries)
         best = self._grow(ground, run)
         self._check(best)
-        run.judges = Judges(best.panel, best.judges)
+        bias = 0.0 if best.words else doubt(run.log)
+        run.judges = Judges(best.panel, {direction: judge.less_sure(bias) for direction, judge in best.judges.items()})
         return EnsembleAlignment(best.systems.parts, spelling)
 
     def _grow(self, ground: Ground, run: Run) -> Stand:

@@ -5,7 +5,6 @@ import { decimals, el, number, percent, svg, toast } from "./dom.js";
 import { languageName } from "./languages.js";
 
 const WIDTH = 300, HEIGHT = 110;
-const COUNTERS = ["iteration", "step", "epoch", "seconds"];
 
 export function showCard(place, model) {
   let jobs = {};
@@ -65,7 +64,9 @@ export function showCard(place, model) {
     return el("div", {}, ...["forward", "backward"].map((way) => {
       const found = card.scores[way];
       const [from, to] = way === "forward" ? ["source", "target"] : ["target", "source"];
-      return el("div", { class: "score" }, el("h3", {}, `${languageName(model, from)} → ${languageName(model, to)}`),
+      const turned = found.reversed ? el("p", { class: "quiet" }, "On the same test file with its columns exchanged, which lists fewer of the right answers than a file made for this direction. ",
+        el("code", {}, "--back-test FILE"), " names one.") : null;
+      return el("div", { class: "score" }, el("h3", {}, `${languageName(model, from)} → ${languageName(model, to)}`), turned,
         el("p", {}, el("strong", { class: "big" }, `${decimals(found["p@1"], 1)} %`), ` ranked first, ${decimals(found["p@5"], 1)} % in the top five; `,
           `${number(found.n)} test words, interval ${decimals(found["p@1_interval"][0], 1)} to ${decimals(found["p@1_interval"][1], 1)}`),
         el("table", { class: "bands" }, el("caption", { class: "unseen" }, "Share of words whose first answer is right, by frequency"),
@@ -106,23 +107,26 @@ export function showCard(place, model) {
   }
 
   function curves(columns) {
-    const names = Object.keys(columns).filter((name) => columns[name].some((value) => value !== null));
-    const drawn = names.filter((name) => !COUNTERS.includes(name) && columns[name].filter((value) => value !== null).length > 1 && new Set(columns[name]).size > 1);
+    const drawn = Object.keys(columns).filter((name) => columns[name].some((run) => new Set(run).size > 1));
     if (!drawn.length) return el("p", { class: "quiet" }, "This method leaves no training log with more than one step.");
     return el("div", { class: "curves" }, ...drawn.map((name) => curve(name, columns[name])));
   }
 
-  function curve(name, column) {
-    const known = column.map((value, i) => [i, value]).filter(([, value]) => value !== null);
-    const low = Math.min(...known.map(([, value]) => value)), high = Math.max(...known.map(([, value]) => value));
-    const x = (i) => 6 + (i / Math.max(1, column.length - 1)) * (WIDTH - 12);
+  /** Draw one line per training: several trainings of a method are no continuation of each other. */
+  function curve(name, runs) {
+    const values = runs.flat(), longest = Math.max(...runs.map((run) => run.length));
+    const low = Math.min(...values), high = Math.max(...values);
+    const x = (i) => 6 + (i / Math.max(1, longest - 1)) * (WIDTH - 12);
     const y = (value) => HEIGHT - 10 - ((value - low) / (high - low || 1)) * (HEIGHT - 20);
-    const line = known.map(([i, value], n) => `${n ? "L" : "M"}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+    const line = (run) => run.map((value, i) => `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join("");
     const short = (value) => String(Number(value.toPrecision(4)));
+    const last = runs.at(-1), span = `${short(last[0])} → ${short(last.at(-1))}`;
+    const told = runs.length > 1 ? `${runs.length} trainings, the last ${span}` : span;
     return el("figure", { class: "curve" }, el("figcaption", {}, name.replaceAll("_", " ")),
-      svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${name}: from ${short(known[0][1])} to ${short(known.at(-1)[1])} in ${known.length} steps, between ${short(low)} and ${short(high)}` },
-        svg("path", { d: line }), svg("circle", { cx: x(known.at(-1)[0]), cy: y(known.at(-1)[1]), r: 3.5 })),
-      el("p", { class: "quiet figure" }, `${short(known[0][1])} → ${short(known.at(-1)[1])}`));
+      svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${name}: ${told} in ${last.length} steps, between ${short(low)} and ${short(high)}` },
+        ...runs.map((run) => svg("path", { d: line(run) })),
+        ...runs.map((run) => svg("circle", { cx: x(run.length - 1), cy: y(run.at(-1)), r: 3.5 }))),
+      el("p", { class: "quiet figure" }, told));
   }
 
   /** Work in the background has moved on. */

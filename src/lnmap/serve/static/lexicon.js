@@ -2,6 +2,7 @@
 
 import { address, get, listFormats, post } from "./api.js";
 import { combobox } from "./combobox.js";
+import { correctButton, correction } from "./correct.js";
 import { decimals, el, number, say, signed, toast, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
 import { markButtons, refreshMarks } from "./marking.js";
@@ -12,7 +13,7 @@ const SHOWN = { all: "All words", unmarked: "Not marked yet", right: "Marked rig
 
 export function showLexicon(place, model, { link }) {
   let query = {}, rows = [], request, timer, loaded = -1;
-  const sorts = { frequency: "Frequent first", surest: "Surest first", unsurest: "Least sure first" };
+  const sorts = { frequency: "Frequent first", surest: "Surest first", unsurest: "Least sure first", doubtful: "Frequent and unsure first" };
 
   const filter = el("input", { type: "search", "aria-label": "Filter by part of a word", placeholder: "Filter words", maxlength: 100,
     dir: "auto", input: () => { clearTimeout(timer); timer = setTimeout(() => change({ text: filter.value.trim() }), 250); } });
@@ -37,8 +38,8 @@ export function showLexicon(place, model, { link }) {
 
   place.append(
     el("h1", {}, "Lexicon"),
-    el("p", { class: "lead" }, "The best translation of every word. Mark what is right or wrong, add what is missing, ",
-      "and download the result as a seed dictionary."),
+    el("p", { class: "lead" }, "The best translation of every word. Mark what is right or wrong, correct it in its place, add what is missing: ",
+      "it counts at once, in the dictionary that you download, too. ", el("a", { href: link("help") }, "What the numbers mean")),
     el("div", { class: "columns even" },
       el("section", { class: "card add", "aria-label": "Add a pair" }, el("h2", {}, "Add a pair"),
         el("p", { class: "quiet" }, "Add the right translation of a word that the table below gets wrong."), adder()),
@@ -47,11 +48,11 @@ export function showLexicon(place, model, { link }) {
       el("div", { class: "controls" }, filter, way, order, show,
         el("label", { class: "check" }, mutual, " mutual translations only"),
         el("label", { class: "check" }, tokens, " numbers and signs, too"),
-        model.given ? el("label", { class: "check" }, given, " given translations") : null),
+        el("label", { class: "check" }, given, " given and marked translations")),
       el("div", { class: "scroll", tabindex: "-1" }, table),
       el("div", { class: "line pager" }, told, el("span", {}, earlier, later)),
       el("p", { class: "quiet hint" }, "Keys in the table: ", el("kbd", {}, "↑"), " ", el("kbd", {}, "↓"), " move, ",
-        el("kbd", {}, "R"), " right, ", el("kbd", {}, "W"), " wrong, ", el("kbd", {}, "U"), " undo.")));
+        el("kbd", {}, "R"), " right, ", el("kbd", {}, "W"), " wrong, ", el("kbd", {}, "C"), " correct, ", el("kbd", {}, "U"), " undo.")));
 
   function adder() {
     const sides = ["source", "target"].map((side) => combobox({
@@ -84,7 +85,17 @@ export function showLexicon(place, model, { link }) {
       file("Seed with my marks", "the pairs the model learnt from, corrected (.tsv)", { format: "tsv", seed: "with" }),
       file("Only my marks", "right and added pairs (.tsv)", { format: "tsv", seed: "without" }),
       file("For a spreadsheet", "right and added pairs (.csv)", { format: "csv", seed: "without" })),
-    el("p", { class: "quiet" }, "Then align again: ", el("code", {}, `lnmap align SRC TGT --pairs ${model.id}-pairs.tsv --out DIR`))];
+    el("p", { class: "quiet" }, "To train again with your marks: ", el("code", { id: "retrain" }, model.retrain), " ",
+      el("button", { type: "button", click: () => copy(model.retrain) }, "Copy"))];
+  }
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      toast("Copied.");
+    } catch {
+      getSelection().selectAllChildren(document.getElementById("retrain")); // where a page may not copy
+    }
   }
 
   function wholeDictionary() {
@@ -141,7 +152,7 @@ export function showLexicon(place, model, { link }) {
     const direction = way.value;
     const title = (text, name = "") => el("th", { scope: "col", class: name }, text);
     head.replaceChildren(title(languageName(model, asked(direction))), title(languageName(model, answering(direction))),
-      title("Confidence"), title("Returns", "wide middle"), title("CSLS", "wide end"), title("Rank", "wide end"), title("Mark", "end"));
+      title("Confidence"), title("Returns", "wide middle"), title("Match", "wide end"), title("Rank", "wide end"), title("Mark", "end"));
     rows = found.entries.map((entry) => makeRow(entry, direction));
     body.replaceChildren(...rows.map((row) => row.node));
     const end = offset + found.entries.length;
@@ -155,13 +166,40 @@ export function showLexicon(place, model, { link }) {
   function makeRow(entry, direction) {
     const pair = { source: entry.source, target: entry.target };
     const marks = markButtons(model, pair, entry.mark, marked);
+    const pencil = correctButton(pair, direction, () => correct(row, entry, direction));
+    marks.group.append(pencil);
     const cell = (side) => el("td", {}, word(entry[side], model[side].language, "a", {
       class: "word", href: link("translate", { w: entry[side], d: side === "target" && "backward" }) }));
     const returns = entry.returns === null ? "–" : signed(entry.returns ? "✓" : "", entry.returns ? "yes" : "no");
-    const node = el("tr", {}, cell(asked(direction)), cell(answering(direction)), el("td", {}, meter(entry.confidence, entry.given)),
+    const node = el("tr", {}, cell(asked(direction)), cell(answering(direction)), el("td", {}, meter(entry.confidence, entry.given, entry.mark)),
       el("td", { class: "wide middle" }, returns), el("td", { class: "wide end figure" }, decimals(entry.csls)),
       el("td", { class: "wide end figure" }, entry.rank === null ? "–" : number(entry.rank)), el("td", { class: "end" }, marks.group));
-    return { node, marks };
+    const row = { node, marks, pencil, form: null };
+    return row;
+  }
+
+  /** Open a correction below a row, or close it; what was corrected takes the row's place. */
+  function correct(row, entry, direction) {
+    if (row.form) return close();
+    const editor = correction(model, { source: entry.source, target: entry.target }, direction, (right, mark) => {
+      close();
+      if (!right) return;
+      const made = makeRow({ ...entry, ...right, csls: null, cosine: null, confidence: null, returns: null, given: true, mark }, direction);
+      row.node.replaceWith(made.node);
+      rows[rows.indexOf(row)] = made;
+      made.pencil.focus();
+      marked();
+    });
+    row.form = el("tr", { class: "editor" }, el("td", { colspan: 7 }, editor.form));
+    row.node.after(row.form);
+    row.pencil.setAttribute("aria-expanded", "true");
+    editor.focus();
+    function close() {
+      row.form.remove();
+      row.form = null;
+      row.pencil.setAttribute("aria-expanded", "false");
+      row.pencil.focus();
+    }
   }
 
   function onKey(event) {
@@ -174,6 +212,7 @@ export function showLexicon(place, model, { link }) {
       const place = [...rows[at].node.querySelectorAll("a, button")].indexOf(event.target);
       rows[at + step].node.querySelectorAll("a, button")[place]?.focus();
     } else if (mark && marks.get() !== mark) marks.press(mark);
+    else if (event.key.toLowerCase() === "c") rows[at].pencil.click();
     else if (event.key.toLowerCase() === "u" && marks.get()) marks.press(marks.get() === "wrong" ? "wrong" : "right");
     else if (!step && !mark) return;
     event.preventDefault();

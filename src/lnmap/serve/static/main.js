@@ -4,10 +4,12 @@ import { get, listModels } from "./api.js";
 import { banner, el, toast } from "./dom.js";
 import { languageName } from "./languages.js";
 import { showCard } from "./card.js";
+import { showHelp } from "./help.js";
 import { showLexicon } from "./lexicon.js";
 import { showTranslate } from "./translate.js";
 
-const VIEWS = { translate: ["Translate", showTranslate], lexicon: ["Lexicon", showLexicon], model: ["Model", showCard] };
+const VIEWS = { translate: ["Translate", showTranslate], lexicon: ["Lexicon", showLexicon], model: ["Model", showCard],
+  help: ["Help", showHelp] };
 const POLL_MS = 2000;
 
 const page = { models: [], model: null, view: null, shown: null, state: null };

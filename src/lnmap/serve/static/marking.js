@@ -16,7 +16,7 @@ export function markButtons(model, pair, mark, onMarked) {
   }
 
   function draw() {
-    for (const button of group.children) {
+    for (const button of group.querySelectorAll("[data-mark]")) {
       const pressed = button.dataset.mark === mark || (mark === "added" && button.dataset.mark === "right");
       button.setAttribute("aria-pressed", String(pressed));
     }

@@ -1,9 +1,10 @@
-// Confidence as a bar and a number, or the note that there is none: for a given pair nothing is estimated.
+// Confidence as a bar and a number, or the note that there is none: for what a person said nothing is estimated.
 
 import { el, percent } from "./dom.js";
 
-/** Draw a probability; a given pair gets a badge instead. */
-export function meter(confidence, given) {
+/** Draw a probability; a given or marked pair gets a badge instead. */
+export function meter(confidence, given, mark) {
+  if (given && mark) return el("span", { class: "given", title: mark === "added" ? "a pair that somebody added" : "a pair that somebody marked right" }, mark);
   if (given) return el("span", { class: "given", title: "a pair that the model was given to learn from" }, "given");
   if (confidence === null) return el("span", { class: "quiet" }, "not calibrated");
   const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span"));

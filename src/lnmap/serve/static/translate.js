@@ -2,14 +2,15 @@
 
 import { get } from "./api.js";
 import { combobox } from "./combobox.js";
+import { correctButton, correction } from "./correct.js";
 import { decimals, el, number, say, signed, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
 import { createMap } from "./map.js";
-import { markButtons, refreshMarks } from "./marking.js";
+import { markButtons } from "./marking.js";
 import { meter } from "./meter.js";
 
 export function showTranslate(place, model, { link }) {
-  let direction = "forward", current = "", given = true, request, candidates = [];
+  let direction = "forward", current = "", given = true, request, candidates = [], answers = null;
   const searchPlace = el("div", { class: "search" });
   const result = el("div", { class: "result" });
   place.append(el("h1", { class: "unseen" }, "Translate"), searchPlace, result);
@@ -115,12 +116,8 @@ export function showTranslate(place, model, { link }) {
       el("p", { class: "quiet", id: "rank" }, found.subwords
         ? "not in the vocabulary: translated by its subwords" : found.rank === null
           ? "not in the vocabulary, but among the given pairs" : `word ${number(found.rank)} of ${size} by frequency`));
-    const list = el("ol", { class: "candidates", "aria-labelledby": "headword" },
-      ...found.candidates.map((candidate) => candidateItem(found.word, candidate)));
-    const note = model.calibrated ? null : el("p", { class: "quiet note" },
-      "This model was trained without calibration, so it has no confidence.");
-    const answers = el("section", { class: "card answers", "aria-label": "Translations" },
-      el("h3", {}, "Translations"), list, note, model.given ? givenSwitch(found.word) : null);
+    answers = el("section", { class: "card answers", "aria-label": "Translations" });
+    drawAnswers(found);
     say(`${found.word}: ${found.candidates.slice(0, 3).map((one) => `${one.word}${one.given ? " (given)" : ""}`).join(", ")}`);
     if (!near) return result.replaceChildren(head, answers);
     const map = createMap({ places, model, onChoose: (point) => {
@@ -131,10 +128,38 @@ export function showTranslate(place, model, { link }) {
     map.start();
   }
 
+  function drawAnswers(found) {
+    candidates = found.candidates;
+    const list = el("ol", { class: "candidates", "aria-labelledby": "headword" },
+      ...found.candidates.map((candidate) => candidateItem(found.word, candidate)));
+    const note = model.calibrated ? null : el("p", { class: "quiet note" },
+      "This model was trained without calibration, so it has no confidence.");
+    const wrong = found.dropped.length ? el("div", { class: "dropped" }, el("h4", {}, "Marked wrong"),
+      el("ul", {}, ...found.dropped.map((candidate) => droppedItem(found.word, candidate)))) : null;
+    const said = model.given || wrong || found.candidates.some((one) => one.given) || !given;
+    answers.replaceChildren(el("h3", {}, "Translations"), list, ...[note, wrong, said ? givenSwitch(found.word) : null].filter(Boolean));
+  }
+
+  /** Draw the answers again after a mark; the focus stays on the same button of the same pair. */
+  async function refresh() {
+    const { signal } = request;
+    try {
+      const found = await get(model.id, "translate", { word: current, direction, k: 8, given }, signal);
+      if (signal.aborted || !answers || answers.querySelector("form")) return;
+      const focused = answers.contains(document.activeElement) && document.activeElement;
+      const [pair, mark] = focused ? [focused.closest("[data-pair]")?.dataset.pair, focused.dataset.mark] : [];
+      drawAnswers(found);
+      if (pair) [...answers.querySelectorAll("[data-pair]")].find((item) => item.dataset.pair === pair)
+        ?.querySelector(mark ? `[data-mark="${mark}"]` : "a, button")?.focus();
+    } catch (error) {
+      if (error.name !== "AbortError") refuse(current, error);
+    }
+  }
+
   function givenSwitch(text) {
     const box = el("input", { type: "checkbox", change: () => { location.hash = here(text, direction, box.checked); } });
     box.checked = given;
-    return el("label", { class: "check" }, box, " given translations");
+    return el("label", { class: "check" }, box, " given and marked translations");
   }
 
   function pairOf(one, other) {
@@ -143,21 +168,45 @@ export function showTranslate(place, model, { link }) {
 
   function candidateItem(text, candidate) {
     const back = direction === "forward" ? "backward" : "forward";
-    const marks = markButtons(model, pairOf(text, candidate.word), candidate.mark,
-      () => window.dispatchEvent(new Event("lnmap-marked")));
-    candidate.marks = marks;
+    const pair = pairOf(text, candidate.word);
+    const marks = markButtons(model, pair, candidate.mark, marked);
     const href = here(candidate.word, back);
-    return el("li", { class: "candidate" },
+    const item = el("li", { class: "candidate", "data-pair": candidate.word });
+    const pencil = correctButton(pair, direction, () => {
+      if (item.querySelector("form")) return close();
+      const editor = correction(model, pair, direction, (right) => { close(); if (right) marked(); });
+      item.append(editor.form);
+      pencil.setAttribute("aria-expanded", "true");
+      editor.focus();
+    });
+    function close() {
+      item.querySelector("form")?.remove();
+      pencil.setAttribute("aria-expanded", "false");
+      pencil.focus();
+    }
+    marks.group.append(pencil);
+    item.append(
       el("div", { class: "line" },
         word(candidate.word, model[answering(direction)].language, "a", { href, class: "word" }), marks.group),
-      el("div", { class: "line facts" }, meter(candidate.confidence, candidate.given),
+      el("div", { class: "line facts" }, meter(candidate.confidence, candidate.given, candidate.mark),
         el("span", { class: candidate.returns ? "back yes" : "back", title: "translated back" },
           signed("↩\u2009", "translated back: "), word(candidate.back, model[asked(direction)].language),
           signed(candidate.returns ? " ✓" : "", candidate.returns ? " returns" : " does not return")),
         el("span", { class: "scores" },
           candidate.given && candidate.rank ? el("span", { title: "its place in the model's own order" }, `model’s no. ${number(candidate.rank)}`) : null,
-          el("span", { title: "cosine, corrected for words that are close to everything" }, `CSLS ${decimals(candidate.csls)}`),
-          el("span", {}, `cos ${decimals(candidate.cosine)}`))));
+          el("span", { title: "match: closeness, corrected for words that are close to everything (CSLS)" }, `match ${decimals(candidate.csls)}`),
+          el("span", { title: "closeness of the two words in the common space (cosine)" }, `closeness ${decimals(candidate.cosine)}`))));
+    return item;
+  }
+
+  function droppedItem(text, candidate) {
+    const marks = markButtons(model, pairOf(text, candidate.word), candidate.mark, marked);
+    return el("li", { class: "line", "data-pair": candidate.word },
+      word(candidate.word, model[answering(direction)].language, "del"), marks.group);
+  }
+
+  function marked() {
+    window.dispatchEvent(new Event("lnmap-marked"));
   }
 
   function neighbours(near) {
@@ -167,15 +216,15 @@ export function showTranslate(place, model, { link }) {
         el("span", { class: "figure quiet" }, decimals(one.cosine))))));
     const back = direction === "forward" ? "backward" : "forward";
     return el("div", { class: "columns even" },
-      block(`Nearest words in ${languageName(model, asked(direction))}`, "cosine of the original vectors",
+      block(`Nearest words in ${languageName(model, asked(direction))}`, "closeness (cosine) in the original vectors",
         near.own, direction),
-      block(`Nearest words in ${languageName(model, answering(direction))}`, "cosine after the alignment", near.other, back));
+      block(`Nearest words in ${languageName(model, answering(direction))}`, "closeness (cosine) after the alignment", near.other, back));
   }
 
-  /** Show marks that were made elsewhere. */
+  /** Show what marks change, made here or elsewhere. */
   async function update(state, before) {
-    if (!before || before.marks_version === state.marks_version || !candidates.length) return;
-    await refreshMarks(model, candidates.map((one) => one.marks), state, before);
+    if (!before || before.marks_version === state.marks_version || !answers?.isConnected) return;
+    await refresh();
   }
 
   return { enter, update, leave: () => request?.abort() };

@@ -1,4 +1,4 @@
-"""Marks: judgements of word pairs, in a journal beside the model, and their export as a dictionary.
+"""Marks: judgements of word pairs, in a journal beside the model.
 
 `marks.jsonl` only grows, by one line per mark, and each line is on the disk before it is acknowledged. The last line
 about a pair counts. Several servers may share a journal: each reads what the others added.
@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import os
 import threading
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from lnmap.direction import Direction
+from lnmap.errors import InputError
 from lnmap.io.atomic import append_line
-from lnmap.io.dictionaries import csv_lines, guarded
 from lnmap.lexicon import Lexicon
 
 JOURNAL = "marks.jsonl"
@@ -38,8 +38,6 @@ class Mark:
 
 
 LatestMarks = Mapping[Pair, Mark]  # the mark of each pair that counts
-Row = tuple[str, str, str]
-HEADER: Row = ("source", "target", "mark")
 
 
 def ordered(pair: Pair, direction: Direction) -> Pair:
@@ -146,27 +144,24 @@ def _parse(line: bytes) -> Mark | None:
     return made if words and made.mark in get_args(Judgement) else None
 
 
-def seed_rows(marks: LatestMarks, seed: Lexicon | None = None) -> list[Row]:
-    """Return pairs to learn from: the seed without those marked wrong, then those marked right or added."""
-    wrong = {pair for pair, mark in marks.items() if mark.mark == "wrong"}
-    rows = {pair: "seed" for pair in (seed or ()) if pair not in wrong}
-    rows |= {pair: mark.mark for pair, mark in marks.items() if mark.mark != "wrong"}
-    return [(source, target, mark) for (source, target), mark in rows.items() if _fits_a_line(source + target)]
+def read_marks(folder: str | Path, required: bool = False) -> LatestMarks:
+    """Return the marks that count of a model folder.
 
-
-def as_tsv(rows: Iterable[Row]) -> bytes:
-    """Write tab-separated lines that `read_lexicon` reads back word for word.
-
-    A cell that a spreadsheet could run as a formula gets a blank before it, which readers of dictionaries strip.
+    :param required: whether a folder without a journal is an error, or one where nobody has marked anything yet.
     """
-    lines = ["\t".join(guarded(cell) for cell in row) for row in (HEADER, *rows)]
-    return "".join(line + "\n" for line in lines).encode("utf-8", "surrogateescape")
+    marks = Marks(Path(folder))
+    if required and not marks.path.exists():
+        raise InputError(f"{folder} holds no marks ({JOURNAL} is missing); give the folder of a model that was marked")
+    try:
+        return marks.latest()[0]
+    except OSError as error:
+        raise InputError(f"the marks in {folder} cannot be read ({error.strerror})") from error
 
 
-def as_csv(rows: Iterable[Row]) -> bytes:
-    """Write comma-separated lines for spreadsheets; what looks like a formula gets an apostrophe before it."""
-    return "".join(csv_lines(rows, HEADER)).encode("utf-8", "surrogateescape")
-
-
-def _fits_a_line(text: str) -> bool:
-    return not any(unicodedata.category(c) == "Cc" or c in "\u2028\u2029" for c in text)
+def corrected(lexicon: Lexicon, marks: LatestMarks) -> Lexicon:
+    """Return pairs without those marked wrong, and with those marked right or added."""
+    wrong = {pair for pair, mark in marks.items() if mark.mark == "wrong"}
+    said = [pair for pair, mark in marks.items() if mark.mark != "wrong"]
+    kept = [pair for pair in lexicon if pair not in wrong]
+    counts = Counter(mark.mark for mark in marks.values())
+    return Lexicon(list(dict.fromkeys([*kept, *said])), {**lexicon.origin, "marks": dict(counts)})
