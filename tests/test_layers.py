@@ -28,6 +28,7 @@ PARTS = {
     "embeddings": "errors",
     "lexicon": "errors embeddings",
     "io": "errors version direction progress embeddings lexicon",
+    "text": "errors progress embeddings lexicon io",
     "datasets": "errors direction version progress embeddings lexicon io",
     "spelling": "errors direction",
     "normalize": "errors direction embeddings",
@@ -43,6 +44,7 @@ PARTS = {
     "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce judge "
     "methods evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
+    "check": "errors direction progress embeddings lexicon foreign isometry evaluate methods model pipeline",
     "testing": "errors direction embeddings lexicon methods model",
     FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",
 }
@@ -50,7 +52,7 @@ PARTS = {
 for front_door in ("experiments", "serve", "cli"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {"io", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
+NOT_CORE = {"io", "text", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 CORE_USES = {"anyascii"}  # where it is installed; without it words of other scripts are left as they are
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]

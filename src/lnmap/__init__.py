@@ -54,7 +54,19 @@ _NAMES = {
     "pipeline": "align align_many compose",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-_MODULES = ("datasets", "errors", "evaluate", "io", "methods", "normalize", "pipeline", "retrieve", "testing")
+_MODULES = (
+    "check",
+    "datasets",
+    "errors",
+    "evaluate",
+    "io",
+    "methods",
+    "normalize",
+    "pipeline",
+    "retrieve",
+    "testing",
+    "text",
+)
 
 
 def __getattr__(name: str) -> Any:

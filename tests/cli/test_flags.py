@@ -28,6 +28,8 @@ ARGUMENTS = {
     *inspect.signature(lnmap.Model.induce).parameters,
     *inspect.signature(lnmap.read).parameters,
     *inspect.signature(lnmap.read_lexicon).parameters,
+    *inspect.signature(lnmap.text.make_vectors).parameters,
+    *inspect.signature(lnmap.text.TrainingOptions).parameters,
     "force",  # of Model.from_hub
 }
 

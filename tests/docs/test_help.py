@@ -16,6 +16,7 @@ DOCS = (
     "index",
     "getting-started",
     "tutorial",
+    "text",
     "choosing",
     "command-line",
     "confidence",

@@ -73,6 +73,17 @@ def check_table(path: Path) -> None:
     read_table(path)
 
 
+def check_text(path: Path) -> None:
+    """Read raw text: words without blanks."""
+    from lnmap.text.sources import Reader
+    from lnmap.text.words import Tokenizer
+
+    for line in Reader("utf-8").lines(path, named=True):
+        for word in (*Tokenizer().words(line), *Tokenizer(segmented=True).words(line)):
+            if word.split() != [word]:
+                raise AssertionError(f"no word: {word!r}")
+
+
 def check_marks(path: Path) -> None:
     """Read a journal of marks: no error at all, whatever it holds."""
     from lnmap.model.marks import JOURNAL, Marks
@@ -225,6 +236,13 @@ def _results() -> list[bytes]:
 
 
 _MARKS = b'{"source": "house", "target": "maison", "mark": "right", "time": "2026-01-01T00:00:00.000Z"}\n'
+
+
+def _raw_texts() -> list[bytes]:
+    page = b"<!DOCTYPE html><html><body><p>one <!-- no --> &eacute; two</p><script>x</script></body></html>\n"
+    return ["Über den Wolken, l'été.\n".encode(), b'{"text": "a b\\nc"}\n' * 2, page, "été\n".encode("utf-16")]
+
+
 TARGETS: dict[str, Target] = {
     "text": Target(_text, check_vectors),
     "text in gzip": Target(_text, check_vectors, gzip.compress),
@@ -242,6 +260,8 @@ TARGETS: dict[str, Target] = {
     "dictionary: stardict": Target(dictionaries.corpus("stardict"), dictionaries.check_stardict),
     "dictionary: moses": Target(dictionaries.probabilities, check_dictionary, gzip.compress),
     "dictionary: terms of yomitan": Target(dictionaries.terms, check_dictionary, dictionaries.as_yomitan),
+    "raw text": Target(_raw_texts, check_text),
+    "raw text in gzip": Target(_raw_texts, check_text, gzip.compress),
     "table in YAML": Target(lambda: [_TABLE.encode(), _PLANNED.encode()], check_table),
     "model: alignment": Target(lambda: [next(small_model().glob("alignment-*")).read_bytes()], check_alignment),
     "model: manifest": Target(lambda: [(small_model() / "model.json").read_bytes()], check_manifest),

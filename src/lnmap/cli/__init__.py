@@ -14,6 +14,7 @@ from typer.main import get_command
 from lnmap.cli import (
     about,
     align,
+    check,
     data,
     demo,
     evaluate,
@@ -25,6 +26,7 @@ from lnmap.cli import (
     reproduce,
     serve,
     translate,
+    vectors,
 )
 from lnmap.cli.flags import as_flag
 from lnmap.cli.options import Debug, Quiet, with_common_flags
@@ -40,6 +42,8 @@ _INTERRUPTED, _PIPE_CLOSED, _NO_MEMORY, _UNEXPECTED = 130, 141, 4, 70
 app = typer.Typer(name="lnmap", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for command in (
     demo.demo,
+    vectors.vectors,
+    check.check,
     align.align,
     translate.translate,
     evaluate.evaluate,

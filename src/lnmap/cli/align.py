@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from lnmap.cli import options
+from lnmap.cli.check import warn_before_training
 from lnmap.cli.reading import read_language, skipped
 from lnmap.cli.terminal import console
 
@@ -78,7 +79,7 @@ def align(
     """
     from lnmap import pipeline
     from lnmap.io import read_lexicon
-    from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, parse_rule
+    from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon, parse_rule
     from lnmap.methods import DEFAULT_METHOD, make_method
     from lnmap.model.device import pick_device
     from lnmap.model.marks import read_marks
@@ -98,10 +99,14 @@ def align(
         console.say(_describe_seed(chosen))
         console.say(f"training {system.name} on {place}")
 
+    x = read_language("source", source, policy, limit, not no_cache)
+    y = read_language("target", target, policy, limit, not no_cache)
+    if isinstance(seed_pairs, Lexicon) and pairs is not None:
+        warn_before_training(x, y, seed_pairs, (source, target), pairs)
     with _journal(out, {"method": system.name, "profile": profile, "seed": seed}):
         model = pipeline.align(
-            read_language("source", source, policy, limit, not no_cache),
-            read_language("target", target, policy, limit, not no_cache),
+            x,
+            y,
             seed_pairs,
             method=system,
             profile=profile,

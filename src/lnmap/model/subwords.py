@@ -13,6 +13,7 @@ from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, LnmapError, VectorFileError
 from lnmap.io import SubwordModel
 
+_PACKED = (".gz", ".bz2", ".xz")
 _CHECKED = 20  # words whose vectors must be those of the vocabulary
 
 
@@ -75,9 +76,20 @@ def is_subword_source(source: object) -> bool:
 
 
 def find_subwords(embeddings: Embeddings) -> SpeltWords | None:
-    """Open the fastText file that a vocabulary was read from, if it is still there and still the same."""
-    path = embeddings.origin.get("path")
-    if embeddings.origin.get("format") != "fasttext" or not path or not Path(path).is_file():
+    """Open the fastText file that a vocabulary was read from, or the one beside it, if it is there and the same.
+
+    fastText and `lnmap vectors` write `xx.vec` and `xx.bin` with the same vectors.
+    """
+    name = embeddings.origin.get("path")
+    if not name:
+        return None
+    path = Path(name)
+    if embeddings.origin.get("format") != "fasttext":
+        plain = path.with_suffix("") if path.suffix in _PACKED else path
+        path = plain.with_suffix(".bin")
+        if plain.suffix != ".vec":
+            return None
+    if not path.is_file():
         return None
     try:
         return SpeltWords(path, embeddings)

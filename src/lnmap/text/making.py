@@ -1,0 +1,145 @@
+"""The way from texts to vectors, counts and subwords on the disk."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lnmap.errors import MissingExtraError, OptionError, OutputError
+from lnmap.io import write
+from lnmap.io.atomic import partial_folder, writing
+from lnmap.progress import Progress, Silent
+from lnmap.text.corpus import read_corpus
+from lnmap.text.phrases import join_phrases
+from lnmap.text.training import TrainingOptions, train
+from lnmap.text.words import Tokenizer
+
+_PACKED = (".gz", ".bz2", ".xz")
+_LITTLE = 100_000  # words of text: with fewer, most answers are wrong
+COUNTS = ".counts.tsv"
+
+
+@dataclass(frozen=True)
+class VectorsMade:
+    """What was made from a text.
+
+    :param vectors: the file of vectors.
+    :param subwords: the fastText model with the same vectors and those of subwords; None without subwords.
+    :param counts: the file with a word and its count per line.
+    :param words: words that have a vector.
+    :param tokens: words of the text, each as often as it occurs.
+    """
+
+    vectors: Path
+    subwords: Path | None
+    counts: Path
+    words: int
+    dim: int
+    tokens: int
+    lines: int
+    files: int
+    repeated_lines: int
+    phrases: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers under stable names."""
+        return {name: str(value) if isinstance(value, Path) else value for name, value in asdict(self).items()}
+
+
+def make_vectors(
+    texts: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    options: TrainingOptions | None = None,
+    lower: bool = True,
+    segmented: bool = False,
+    split_apostrophes: bool = False,
+    phrases: bool = False,
+    encoding: str = "utf-8",
+    progress: Progress | None = None,
+) -> VectorsMade:
+    """Train word vectors on texts and write them to `out`, with the counts and the subwords beside it.
+
+    The text is read once into a temporary file beside `out`, so memory grows with the number of different words only.
+    Nothing is left behind by a run that fails; one that was interrupted starts over.
+
+    :param texts: files or folders, also packed, '-' for stdin; plain text, HTML, or JSON lines with a field "text".
+    :param out: file of vectors such as `xx.vec`; `xx.bin` and `xx.counts.tsv` are written beside it.
+    :param options: how to train.
+    :param lower: put all words in lower case.
+    :param segmented: the words stand between blanks already; take them as they are.
+    :param split_apostrophes: part words at apostrophes, for languages with l'homme and dell'arte.
+    :param phrases: join words that belong together ("new york") into one.
+    :param encoding: of files without a byte-order mark.
+    """
+    options, progress = options or TrainingOptions(), progress or Silent()
+    started = time.perf_counter()
+    _require_gensim()
+    out = Path(out)
+    subwords, counts = _beside(out)
+    several = [texts] if isinstance(texts, str | Path) else list(texts)
+    with writing("the vectors", out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with partial_folder(out.parent) as work:
+            tokenizer = Tokenizer(lower, segmented, split_apostrophes)
+            corpus, joined = read_corpus(several, work / "words", tokenizer, encoding, progress), 0
+            if corpus.tokens < _LITTLE:
+                progress.note(
+                    f"the text has {corpus.tokens:,} words; vectors of fewer than {_LITTLE:,} are poor, and more text "
+                    "helps most"
+                )
+            if phrases:
+                corpus, joined = join_phrases(corpus, work / "phrases")
+            model = train(corpus, options, progress)
+            write(model.wv, work / out.name)
+            lines = (f"{word}\t{corpus.counts[word]}\n" for word in model.wv.index_to_key)
+            with (work / counts.name).open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+                file.writelines(lines)
+            if options.max_n:
+                _save_subwords(model, work / subwords.name)
+                os.replace(work / subwords.name, subwords)
+            else:
+                subwords.unlink(missing_ok=True)  # those of an earlier run would not fit
+            os.replace(work / counts.name, counts)
+            os.replace(work / out.name, out)
+    return VectorsMade(
+        vectors=out,
+        subwords=subwords if options.max_n else None,
+        counts=counts,
+        words=len(model.wv),
+        dim=options.dim,
+        tokens=corpus.tokens,
+        lines=corpus.lines,
+        files=corpus.files,
+        repeated_lines=corpus.repeated,
+        phrases=joined,
+        seconds=round(time.perf_counter() - started, 2),
+    )
+
+
+def _beside(out: Path) -> tuple[Path, Path]:
+    """Return the names of the files of subwords and counts."""
+    if out.is_dir():
+        raise OutputError(f"{out} is a folder", advice="give the name of a file as {out}, such as xx.vec")
+    plain = out.with_suffix("") if out.suffix in _PACKED else out
+    if plain.suffix not in (".vec", ".txt"):
+        raise OptionError(f"the vectors are written as text, and {out.name} does not say so; name them xx.vec")
+    return plain.with_suffix(".bin"), plain.with_suffix(COUNTS)
+
+
+def _require_gensim() -> None:
+    try:
+        import gensim  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("gensim", "gensim", "training word vectors") from error
+
+
+def _save_subwords(model: Any, path: Path) -> None:
+    from gensim.models.fasttext import save_facebook_model
+
+    save_facebook_model(model, str(path))

@@ -1,0 +1,149 @@
+"""Training: fastText's skip-gram with subwords, through gensim."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lnmap.errors import InputError, MissingExtraError, OptionError
+from lnmap.progress import Progress, Task
+from lnmap.text.corpus import Corpus
+
+LEAST_WORDS = 50
+_BUCKETS_PER_WORD, _MOST_BUCKETS = 20, 2_000_000  # as many rows for n-grams as few collisions need
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How vectors are trained; the defaults suit corpora of some hundred thousand words.
+
+    :param dim: number of coordinates, in all.
+    :param windows: how many words on either side count as near. Each window trains an equal part of the coordinates:
+        two views of a small text know more than one of the same size.
+    :param min_count: leave out words that occur less often.
+    :param limit: keep this many of the most frequent words.
+    :param epochs: passes over the text.
+    :param negative: noise words per word.
+    :param min_n: shortest subword in characters.
+    :param max_n: longest subword in characters; 0 for none.
+    :param seed: random seed; on one thread the same seed gives the same bytes.
+    :param threads: threads to train on; with more than one, no two runs are the same.
+    """
+
+    dim: int = 200
+    windows: tuple[int, ...] = (5, 10)
+    min_count: int = 3
+    limit: int = 200_000
+    epochs: int = 20
+    negative: int = 5
+    min_n: int = 3
+    max_n: int = 6
+    seed: int = 0
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that train nothing."""
+        for name in ("dim", "min_count", "limit", "epochs", "negative", "min_n", "threads"):
+            if getattr(self, name) < 1:
+                raise OptionError(f"{name.replace('_', ' ')} is {getattr(self, name)}; it must be 1 or more")
+        if not self.windows or min(self.windows) < 1 or self.dim % len(self.windows):
+            raise OptionError(
+                f"{self.dim} coordinates cannot be shared by windows of {', '.join(map(str, self.windows))} words; "
+                "each window must have 1 or more, and the coordinates must divide by the number of windows"
+            )
+        if self.max_n and self.max_n < self.min_n:
+            raise OptionError(
+                f"the longest subword has {self.max_n} characters, the shortest {self.min_n}",
+                advice="raise {max_n}, or set it to 0 for none",
+            )
+        if self.seed < 0:
+            raise OptionError(f"the seed is {self.seed}; it must be 0 or more")
+
+
+def train(corpus: Corpus, options: TrainingOptions, progress: Progress) -> Any:
+    """Return a gensim FastText model of a corpus, its words most frequent first."""
+    try:
+        from gensim.models import FastText
+    except ImportError as error:
+        raise MissingExtraError("gensim", "gensim", "training word vectors") from error
+    kept = {word: count for word, count in corpus.counts.items() if count >= options.min_count}
+    ordered = sorted(kept, key=lambda word: (-kept[word], word))[: options.limit]
+    if len(ordered) < LEAST_WORDS:
+        raise InputError(
+            f"only {len(ordered):,} words occur {options.min_count} times or more, {LEAST_WORDS} are needed",
+            advice="give more text, or lower {min_count}",
+        )
+    counts = {word: kept[word] for word in ordered}
+    views = []
+    with _quiet_gensim(), progress.task("training", corpus.tokens * options.epochs * len(options.windows)) as task:
+        for number, window in enumerate(options.windows):
+            model = FastText(
+                vector_size=options.dim // len(options.windows),
+                window=window,
+                min_count=1,  # the words have been chosen
+                sg=1,
+                negative=options.negative,
+                min_n=options.min_n,
+                max_n=options.max_n,
+                bucket=min(_BUCKETS_PER_WORD * len(ordered), _MOST_BUCKETS) if options.max_n else 0,
+                word_ngrams=1,
+                sorted_vocab=0,  # they are in order, ties included
+                workers=options.threads,
+                seed=options.seed + number,
+                epochs=options.epochs,
+            )
+            model.build_vocab_from_freq(counts, corpus_count=corpus.lines)
+            reading = _Reading(corpus, task)
+            model.train(reading, total_examples=corpus.lines, epochs=options.epochs)
+            if reading.failed is not None:
+                raise reading.failed
+            views.append(model)
+    return _joined(views)
+
+
+def _joined(views: list[Any]) -> Any:
+    """Join models of the same words into one with all their coordinates, each model's of mean length one.
+
+    A word is the mean of its own row and its subwords' rows, so joining the rows joins the vectors.
+    """
+    first = views[0]
+    scales = [np.float32(1 / np.linalg.norm(view.wv.vectors, axis=1).mean()) for view in views]
+    for name in ("vectors", "vectors_vocab", "vectors_ngrams"):
+        parts = [getattr(view.wv, name) * scale for view, scale in zip(views, scales, strict=True)]
+        setattr(first.wv, name, np.concatenate(parts, axis=1))
+    first.syn1neg = np.concatenate([view.syn1neg for view in views], axis=1)
+    first.vector_size = first.wv.vector_size = first.wv.vectors.shape[1]
+    return first
+
+
+class _Reading:
+    """Read the corpus once per epoch; an error in gensim's thread would stop the program for ever, so it is kept."""
+
+    def __init__(self, corpus: Corpus, task: Task) -> None:
+        self.corpus, self.task = corpus, task
+        self.failed: Exception | None = None
+
+    def __iter__(self) -> Iterator[list[str]]:
+        try:
+            for words in self.corpus:
+                yield words
+                self.task.advance(len(words))
+        except Exception as error:
+            self.failed = error
+
+
+@contextmanager
+def _quiet_gensim() -> Iterator[None]:
+    """Keep gensim's remarks on small corpora off the terminal."""
+    logger = logging.getLogger("gensim")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
