@@ -125,11 +125,11 @@ def test_translations_are_shown_as_a_line(model):
 
 def test_induce_tells_what_was_left_out(model):
     entries = model.induce(given=False)
-    assert entries.left_out == {"words_only": 0, "least": 0, "min_confidence": 0, "given": 0, "limit": 0}
+    assert entries.left_out == {"words_only": 0, "wrong": 0, "least": 0, "min_confidence": 0, "given": 0, "limit": 0}
     assert repr(entries).startswith("InducedLexicon(500 pairs, first [(")
     assert "left out" not in repr(entries)
     some = model.induce(least=entries[99].csls, limit=7, given=False)
-    assert some.left_out == {"words_only": 0, "least": 400, "min_confidence": 0, "given": 0, "limit": 93}
+    assert some.left_out == {"words_only": 0, "wrong": 0, "least": 400, "min_confidence": 0, "given": 0, "limit": 93}
     assert repr(some).endswith(", left out: 400 by least, 93 by limit)")
     assert some._repr_html_().count("<tr>") == 8
 
