@@ -43,19 +43,6 @@ def files(pair, tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture
-def run(capsys):
-    """Run a command in this process; return its exit code, stdout and stderr."""
-
-    def call(*arguments) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
-
-
 def test_align_reports_what_it_read_and_what_to_do_next(run, files, tmp_path):
     text = (files / "en.vec").read_text(encoding="utf-8").splitlines()
     broken = tmp_path / "en.vec"

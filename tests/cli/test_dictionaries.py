@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import lnmap
-from lnmap.cli import main
 from lnmap.io import DICTIONARY_FORMATS
 
 WORDS = 800
@@ -26,17 +25,6 @@ def files(pair, tmp_path_factory) -> Path:
     paths = [folder / f"{name}.vec" for _, name in sides]
     lnmap.align(*paths, pair.train, method="procrustes", calibrate=True, out=folder / "en-fr")
     return folder
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*arguments) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.mark.parametrize("name", DICTIONARY_FORMATS)

@@ -13,7 +13,6 @@ import pytest
 from tests.helpers import PROGRAM
 
 import lnmap
-from lnmap.cli import main
 from lnmap.io import DICTIONARY_FORMATS, read_lexicon
 from lnmap.model.marks import JOURNAL, Marks
 
@@ -43,17 +42,6 @@ def files(made, tmp_path) -> Path:
     marks.add("school", "ville", "added")
     marks.add("zyx", "zig-zag", "added")
     return folder
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*arguments) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 def test_translate_finds_the_marks_of_the_folder(run, files, tmp_path):
