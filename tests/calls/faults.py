@@ -79,9 +79,11 @@ def files_of(out: Path) -> Counter[str]:
 
 def state_of(out: Path) -> bytes:
     """Identify everything that is there, but for times in the log, which nothing reads."""
-    found = {_HASH.sub("*", str(path.relative_to(out.parent))): path for path in sorted(out.parent.rglob("*"))}
-    data = {name: path.is_file() and name != "out/training.jsonl" and path.read_bytes() for name, path in found.items()}
-    return hashlib.sha256(repr((sorted(files_of(out).items()), data)).encode()).digest()
+    found = []
+    for path in out.parent.rglob("*"):
+        name = _HASH.sub("*", str(path.relative_to(out.parent)))
+        found.append((name, path.read_bytes() if path.is_file() and name != "out/training.jsonl" else b""))
+    return hashlib.sha256(repr(sorted(found)).encode()).digest()
 
 
 def faulty(name: str, fault: Fault, trace: Trace = forked) -> Scenario:

@@ -64,10 +64,6 @@ class Job(kills.Command):
 
 
 class Align(Job, kills.Align):
-    """`lnmap align` over an older model of the same words."""
-
-
-class AlignAnew(Align):
     """`lnmap align` over an older model of other words."""
 
     def prepare(self, out: Path) -> None:
@@ -250,7 +246,7 @@ JOBS: dict[str, Make] = {
     "marks": Marking,
     "cache": Cache,
     "align, method lnmap": lambda lab: Align(lab, "lnmap", epochs=1, batch=64, code=20, iterations=1),
-    "align, method auto, over other words": lambda lab: AlignAnew(lab, "auto"),
+    "align, method auto": lambda lab: Align(lab, "auto"),
 }
 
 
