@@ -121,10 +121,8 @@ def table(state: dict[str, Any]) -> str:
     dates = sorted(one.get("date", "") for one in done.values()) or [""]
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
     head = f"{kind}: {dates[-1]}, commit {how['commit']}, {machine}, {state.get('minutes', 0):.0f} minutes.\n\n"
-    commits = {key: one.get("commit", how["commit"]) for key, one in done.items()}
-    for later in sorted(set(commits.values()) - {how["commit"]}):
-        names = "; ".join(key for key, one in commits.items() if one == later)
-        head += f"Run again afterwards, at commit {later}: {names}.\n\n"
+    for later in sorted({one["commit"] for one in done.values()} - {how["commit"]}):
+        head += f"At commit {later}: {'; '.join(_cells_at(done, later))}.\n\n"
     missing = len(SCENARIOS) - len(done)
     head += f"Not finished: {missing} of {len(SCENARIOS)} cells are missing.\n\n" if missing else ""
     skipped = sorted({one["skipped"] for one in done.values() if one["skipped"]})
@@ -132,6 +130,15 @@ def table(state: dict[str, Any]) -> str:
     failures = [f"- {key}: `{text}`\n" for key, one in done.items() for text in one["failures"][:3]]
     page = head + "".join("| " + " | ".join(line) + " |\n" for line in lines)
     return page + ("\nWhat failed:\n\n" + "".join(failures) if failures else "")
+
+
+def _cells_at(done: dict[str, Any], commit: str) -> list[str]:
+    """Return the rows that were run at a commit, or the cells of those that were run in part."""
+    names = []
+    for row in dict.fromkeys(key.rpartition(": ")[0] for key in done):
+        found = {key: one["commit"] == commit for key, one in done.items() if key.rpartition(": ")[0] == row}
+        names += [row] if all(found.values()) else [key for key, here in found.items() if here]
+    return names
 
 
 def _cells(done: dict[str, Any], row: str, columns: Sequence[str]) -> list[int]:

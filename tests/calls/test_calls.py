@@ -154,6 +154,15 @@ def test_the_table(main, tmp_path, capsys):
     assert "| all | 6 | 1 | 0 | 1 | 0 | 0 | 0 | 0 |" in text
 
 
+def test_cells_that_are_run_again_are_named_in_the_table(main, monkeypatch, capsys):
+    main()
+    monkeypatch.setattr(calls, "commit", lambda: "later")
+    assert main("--again", "marks") == 0
+    printed = capsys.readouterr().out
+    assert "At commit later: marks.\n" in printed
+    assert "| all | 6 | 1 | 0 | 1 | 0 | 0 | 0 | 0 |" in printed
+
+
 def test_an_interrupted_run_keeps_what_it_has_and_continues(main, monkeypatch, capsys):
     scenarios = calls.SCENARIOS
     monkeypatch.setattr(calls, "SCENARIOS", scenarios | {"marks: EIO": (_interrupted, 9)})
