@@ -239,7 +239,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _open_existing(path: Path) -> AbstractContextManager[int]:
-    return _opened(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | os.O_NOFOLLOW)
+    return _opened(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | getattr(os, "O_NOFOLLOW", 0))  # not on Windows
 
 
 @contextmanager
