@@ -7,6 +7,7 @@ A request passes `guard`, then `app`, then one of the `routes`, which asks a mod
 * marks: judgements of pairs, in an append-only journal beside the model, and their export
 * words, about: spellings and completion, what is known about a model
 * background: work beside the requests
+* training, trainer: training again with the marks, in a process of its own
 * schemas, errors, limits: what requests and answers look like, and what a request may ask for
 * run: sockets, signals and the server itself
 """

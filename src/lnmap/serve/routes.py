@@ -96,6 +96,7 @@ def state(served: Served) -> Response:
             backward=backward,
             isometry=loaded.isometry.describe(),
             scores=loaded.scores.describe(),
+            training=served.training.describe(),
         )
     )
 
@@ -226,6 +227,20 @@ def measure_isometry(served: Served, nothing: schemas.Nothing) -> Response:
     job = served.loaded.isometry
     job.start()
     return as_json(job.describe(), 202)
+
+
+@router.post(MODEL + "/training", response_model=schemas.TrainingState, responses=BODY_ERRORS, status_code=202)
+def train_again(served: Served, nothing: schemas.Nothing) -> Response:
+    """Begin to train the model again with its marks, unless it is being trained; `state` tells how far it is."""
+    served.training.start()
+    return as_json(served.training.describe(), 202)
+
+
+@router.post(MODEL + "/training/stop", response_model=schemas.TrainingState, responses=BODY_ERRORS)
+def stop_training(served: Served, nothing: schemas.Nothing) -> Response:
+    """End a training; the model stays as it was."""
+    served.training.stop()
+    return as_json(served.training.describe())
 
 
 def _query(loaded: LoadedModel, word: str, direction: Direction) -> WordQuery:

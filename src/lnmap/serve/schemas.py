@@ -253,6 +253,23 @@ class Filled(TypedDict):
     words: int
 
 
+class Trained(TypedDict):
+    """What came of training again with the marks."""
+
+    pairs: Annotated[int, Field(description="Pairs that it was trained on.")]
+    new: Annotated[int, Field(description="Marked words that the old model had not learnt from.")]
+    needed: Annotated[int, Field(description="How many of them a score takes.")]
+    held_out: Annotated[int, Field(description="Words kept out of a first training for the score; 0: no score.")]
+    before: Annotated[int | None, Field(description="To how many of those the old model's first answer was right.")]
+    after: Annotated[int | None, Field(description="To how many the first answer was right after the training.")]
+
+
+class TrainingState(JobState):
+    """Training again with the marks; `message` is the part of the work it is at, or what went wrong."""
+
+    result: Annotated[Trained | None, Field(description="Of the last training that was finished.")]
+
+
 class ModelState(TypedDict):
     """What changes while a model is served."""
 
@@ -263,6 +280,7 @@ class ModelState(TypedDict):
     backward: Filled
     isometry: JobState
     scores: JobState
+    training: TrainingState
 
 
 class Description(TypedDict):
