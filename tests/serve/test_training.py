@@ -9,28 +9,24 @@ from contextlib import contextmanager
 import pytest
 from starlette.testclient import TestClient
 from tests.helpers import contents
-from tests.serve.serving import JSON, Server, good, wait_for
+from tests.serve.serving import JSON, Server, beginner, good, wait_for
 
 import lnmap
 from lnmap.io.atomic import locked
-from lnmap.lexicon import Lexicon
 from lnmap.model.marks import JOURNAL, Marks, read_marks
 from lnmap.serve import schemas
 from lnmap.serve.app import create_app
 from lnmap.serve.models import Models
 
-WORDS, SEED, MARKED = 1000, 60, 50
+SEED, MARKED = 60, 50
 URL = "/api/models/en-fr"
 
 
 @pytest.fixture(scope="module")
 def made(pair, tmp_path_factory):
     """A model of few pairs, and pairs that it has yet to learn."""
-    cut = pair.source.head(WORDS), pair.target.head(WORDS)
-    every = pair.train.take("1k-unique", *cut).pairs
     folder = tmp_path_factory.mktemp("models") / "en-fr"
-    lnmap.align(*cut, Lexicon(every[:SEED]), method="geomm", out=folder)
-    return folder, every[SEED : SEED + MARKED]
+    return folder, beginner(pair, folder, SEED, MARKED)
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import { decimals, el, number, say, signed, toast, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
 import { markButtons, refreshMarks } from "./marking.js";
 import { meter } from "./meter.js";
+import { trainingCard } from "./training.js";
 
 const PAGE = 50;
 const SHOWN = { all: "All words", unmarked: "Not marked yet", right: "Marked right", wrong: "Marked wrong", added: "Added" };
@@ -35,6 +36,7 @@ export function showLexicon(place, model, { link }) {
   const earlier = el("button", { type: "button", click: () => turnPage(-1) }, "Previous");
   const later = el("button", { type: "button", click: () => turnPage(1) }, "Next");
   const counts = el("p", { class: "counts", id: "counts" });
+  const training = trainingCard(model);
 
   place.append(
     el("h1", {}, "Lexicon"),
@@ -44,6 +46,7 @@ export function showLexicon(place, model, { link }) {
       el("section", { class: "card add", "aria-label": "Add a pair" }, el("h2", {}, "Add a pair"),
         el("p", { class: "quiet" }, "Add the right translation of a word that the table below gets wrong."), adder()),
       el("section", { class: "card home", "aria-label": "Download" }, el("h2", {}, "Download"), counts, downloads())),
+    training.card,
     el("section", { class: "card list", "aria-label": "Entries" },
       el("div", { class: "controls" }, filter, way, order, show,
         el("label", { class: "check" }, mutual, " mutual translations only"),
@@ -84,18 +87,7 @@ export function showLexicon(place, model, { link }) {
     return [wholeDictionary(), el("ul", { class: "files" },
       file("Seed with my marks", "the pairs the model learnt from, corrected (.tsv)", { format: "tsv", seed: "with" }),
       file("Only my marks", "right and added pairs (.tsv)", { format: "tsv", seed: "without" }),
-      file("For a spreadsheet", "right and added pairs (.csv)", { format: "csv", seed: "without" })),
-    el("p", { class: "quiet" }, "To train again with your marks: ", el("code", { id: "retrain" }, model.retrain), " ",
-      el("button", { type: "button", click: () => copy(model.retrain) }, "Copy"))];
-  }
-
-  async function copy(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      toast("Copied.");
-    } catch {
-      getSelection().selectAllChildren(document.getElementById("retrain")); // where a page may not copy
-    }
+      file("For a spreadsheet", "right and added pairs (.csv)", { format: "csv", seed: "without" }))];
   }
 
   function wholeDictionary() {
@@ -225,6 +217,7 @@ export function showLexicon(place, model, { link }) {
   /** Show marks that were made elsewhere, and what has been added to the lexicon. */
   async function update(state, before) {
     const { right, wrong, added } = state.marks;
+    training.update(state);
     counts.textContent = `${number(right)} right, ${number(wrong)} wrong, ${number(added)} added`;
     const busy = body.contains(document.activeElement);
     const grown = state[way.value].known !== loaded && loaded >= 0 && loaded < PAGE * 2 + (Number(query.page) || 0) * PAGE;

@@ -44,6 +44,7 @@ function show() {
     window.scrollTo(0, 0);
   }
   page.shown.enter?.(parameters);
+  if (fresh && page.state) page.shown.update?.(page.state);
 }
 
 function drawTabs() {
@@ -83,7 +84,8 @@ async function reload() {
   page.models = await listModels();
   page.model = page.shown = null;
   show();
-  toast("The folder has a newer model, which this page now shows.");
+  toast("There is a newer model, which this page now shows.");
+  await poll();
 }
 
 async function watch() {
