@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from lnmap.direction import Direction, Side
 from lnmap.io import DICTIONARY_FORMATS
-from lnmap.serve import limits, schemas
+from lnmap.serve import asking, limits, schemas
 from lnmap.serve.background import JobState
 from lnmap.serve.browse import browse
 from lnmap.serve.download import WantedDictionary, as_csv, as_tsv, download, seed_rows
@@ -185,6 +185,29 @@ def add_mark(served: Served, mark: schemas.NewMark) -> Response:
     return as_json(
         schemas.Marked(source=source, target=target, mark=made.mark, time=made.time, known=known, version=version), 201
     )
+
+
+@router.get(MODEL + "/questions", response_model=schemas.Questions)
+def list_questions(
+    served: Served,
+    direction: Way = Direction.FORWARD,
+    count: Annotated[int, Query(ge=1, le=limits.QUESTIONS, description="How many words to ask about.")] = 5,
+) -> Response:
+    """List the next words to ask a speaker about, so that each answer helps most."""
+    return as_json(asking.questions(_said(served, served.loaded), served.marks.path.parent, count, direction))
+
+
+@router.post(MODEL + "/answers", response_model=schemas.Answered, responses=BODY_ERRORS, status_code=201)
+def add_answer(served: Served, given: schemas.NewAnswer) -> Response:
+    """Take the answer to a question, which counts at once as marks do; without one the word is not asked again."""
+    return as_json(asking.record(served, given), 201)
+
+
+@router.post(MODEL + "/answers/undo", response_model=schemas.Marking, responses=BODY_ERRORS)
+def undo_answer(served: Served, made: schemas.MadeAnswer) -> Response:
+    """Take an answer back: the marks are again what they were before it."""
+    asking.undo(served, made)
+    return as_json(schemas.Marking(version=served.marks.version()))
 
 
 @router.get(
