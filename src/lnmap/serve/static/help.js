@@ -19,7 +19,7 @@ export function showHelp(place, model, { link }) {
   place.append(
     el("h1", {}, "Help"),
     el("p", { class: "lead" }, "Look words up under ", el("a", { href: link("translate") }, "Translate"),
-      ", correct and download the whole dictionary under ", el("a", { href: link("lexicon") }, "Lexicon"), "."),
+      ", answer the questions that help most under ", el("a", { href: link("ask") }, "Ask me"), ", correct and download the whole dictionary under ", el("a", { href: link("lexicon") }, "Lexicon"), "."),
     el("section", { class: "card", "aria-label": "How to correct" }, el("h2", {}, "How to correct"),
       el("ol", {},
         el("li", {}, "Press ✓ if a translation is right, ✗ if it is wrong, ✎ to choose or type the right one in its place. Pressing again takes it back."),

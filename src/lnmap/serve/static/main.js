@@ -3,12 +3,13 @@
 import { get, listModels } from "./api.js";
 import { banner, el, toast } from "./dom.js";
 import { languageName } from "./languages.js";
+import { showAsk } from "./ask.js";
 import { showCard } from "./card.js";
 import { showHelp } from "./help.js";
 import { showLexicon } from "./lexicon.js";
 import { showTranslate } from "./translate.js";
 
-const VIEWS = { translate: ["Translate", showTranslate], lexicon: ["Lexicon", showLexicon], model: ["Model", showCard],
+const VIEWS = { translate: ["Translate", showTranslate], ask: ["Ask me", showAsk], lexicon: ["Lexicon", showLexicon], model: ["Model", showCard],
   help: ["Help", showHelp] };
 const POLL_MS = 2000;
 
