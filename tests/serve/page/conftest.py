@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.serve.page.pages import ARABIC, JAPANESE
+from tests.serve.page.pages import ARABIC, HEBREW, JAPANESE
 from tests.serve.serving import Server, small_model, subword_model
 
 import lnmap
@@ -15,10 +15,12 @@ from lnmap.embeddings import Embeddings
 from lnmap.lexicon import Lexicon
 from lnmap.model.marks import JOURNAL
 
+_HEBREW = ((HEBREW, "word"), (HEBREW.values(), "מלה"))
+
 
 @pytest.fixture(scope="session")
 def folders(pair, tmp_path_factory) -> dict[str, Path]:
-    """Three models: real words, words that a page may stumble over, and words with subwords."""
+    """Models of real words, of words that a page may stumble over, of Hebrew, and of words with subwords."""
     root = tmp_path_factory.mktemp("models")
     rng = np.random.default_rng(1)
     x = rng.normal(size=(len(ARABIC), 12))
@@ -27,8 +29,13 @@ def folders(pair, tmp_path_factory) -> dict[str, Path]:
     target = Embeddings.from_arrays(JAPANESE, x @ rotation + 0.01 * rng.normal(size=x.shape), path="wiki.ja.vec")
     seed = Lexicon(list(zip(ARABIC, JAPANESE, strict=True))[8:])
     lnmap.align(source, target, seed, method="procrustes", out=root / "odd")
-    spelt = subword_model(root)
-    return {"en-fr": small_model(pair, root / "en-fr", calibrate=True), "odd": root / "odd", "spelt": spelt}
+    english, hebrew = (list(words) + [f"{stem}{i}" for i in range(40)] for words, stem in _HEBREW)
+    y = rng.normal(size=(len(english), 12))
+    sides = [Embeddings.from_arrays(english, y), Embeddings.from_arrays(hebrew, y @ rotation)]
+    seed = Lexicon(list(zip(english, hebrew, strict=True))[len(HEBREW) :])
+    lnmap.align(*sides, seed, method="geomm", out=root / "en-he")
+    named = {name: root / name for name in ("odd", "en-he")}
+    return {"en-fr": small_model(pair, root / "en-fr", calibrate=True), **named, "spelt": subword_model(root)}
 
 
 @pytest.fixture(scope="module")

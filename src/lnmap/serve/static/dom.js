@@ -28,6 +28,9 @@ export function word(text, language, tag = "bdi", attributes = {}) {
   return el(tag, { class: "word", dir: "auto", lang: language || null, ...attributes }, text);
 }
 
+/** A word inside plain text, which keeps its own direction there. */
+export const isolated = (text) => `\u2068${text}\u2069`;
+
 /** A sign to look at, and the text that a screen reader reads instead. */
 export function signed(sign, meaning) {
   return [el("span", { "aria-hidden": "true" }, sign), el("span", { class: "unseen" }, meaning)];

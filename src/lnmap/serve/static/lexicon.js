@@ -3,7 +3,7 @@
 import { address, get, listFormats, post } from "./api.js";
 import { combobox } from "./combobox.js";
 import { correctButton, correction } from "./correct.js";
-import { decimals, el, number, say, signed, toast, word } from "./dom.js";
+import { decimals, el, isolated, number, say, signed, toast, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
 import { markButtons, refreshMarks } from "./marking.js";
 import { meter } from "./meter.js";
@@ -42,11 +42,10 @@ export function showLexicon(place, model, { link }) {
     el("h1", {}, "Lexicon"),
     el("p", { class: "lead" }, "The best translation of every word. Mark what is right or wrong, correct it in its place, add what is missing: ",
       "it counts at once, in the dictionary that you download, too. ", el("a", { href: link("help") }, "What the numbers mean")),
-    el("div", { class: "columns even" },
-      el("section", { class: "card add", "aria-label": "Add a pair" }, el("h2", {}, "Add a pair"),
-        el("p", { class: "quiet" }, "Add the right translation of a word that the table below gets wrong."), adder()),
+    el("div", { class: "columns half" },
+      el("div", {}, el("section", { class: "card add", "aria-label": "Add a pair" }, el("h2", {}, "Add a pair"),
+        el("p", { class: "quiet" }, "Add the right translation of a word that the table below gets wrong."), adder()), training.card),
       el("section", { class: "card home", "aria-label": "Download" }, el("h2", {}, "Download"), counts, downloads())),
-    training.card,
     el("section", { class: "card list", "aria-label": "Entries" },
       el("div", { class: "controls" }, filter, way, order, show,
         el("label", { class: "check" }, mutual, " mutual translations only"),
@@ -69,8 +68,8 @@ export function showLexicon(place, model, { link }) {
       if (!source || !target) return toast("Enter a word in each language.");
       try {
         const made = await post(model.id, "marks", { source, target, mark: "added" });
-        toast(made.known ? `Added: ${made.source} – ${made.target}` :
-          `Added: ${made.source} – ${made.target}. One of the words is not in its vocabulary, so align cannot learn from the pair.`);
+        const pair = `${isolated(made.source)} – ${isolated(made.target)}`;
+        toast(made.known ? `Added: ${pair}` : `Added: ${pair}. One of the words is not in its vocabulary, so align cannot learn from the pair.`);
         sides.forEach((one) => { one.value = ""; });
         sides[0].input.focus();
         marked();
