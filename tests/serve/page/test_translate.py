@@ -47,6 +47,17 @@ def test_direction_is_switched_and_the_back_button_goes_back(open_page):
     expect(page.get_by_role("combobox", name="Word in French")).to_be_visible()
 
 
+def test_a_slow_answer_does_not_come_back(open_page):
+    page = open_page("en-fr/help")
+    page.route("**/map?*", lambda route: (page.wait_for_timeout(400), route.continue_()))
+    page.evaluate("location.hash = '#/en-fr/translate?w=house'")
+    expect(page.locator(".result")).to_have_attribute("aria-busy", "true")
+    page.evaluate("location.hash = '#/en-fr/translate'")
+    expect(page.locator(".examples a").first).to_be_visible()
+    page.wait_for_timeout(600)
+    expect(page.locator("#headword")).to_have_count(0)
+
+
 def test_unknown_empty_and_huge_words_get_a_clear_answer(open_page):
     page = open_page("en-fr/translate")
     search(page, "goverment")

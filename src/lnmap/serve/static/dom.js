@@ -28,9 +28,6 @@ export function word(text, language, tag = "bdi", attributes = {}) {
   return el(tag, { class: "word", dir: "auto", lang: language || null, ...attributes }, text);
 }
 
-/** A word inside plain text, which keeps its own direction there. */
-export const isolated = (text) => `\u2068${text}\u2069`;
-
 /** A sign to look at, and the text that a screen reader reads instead. */
 export function signed(sign, meaning) {
   return [el("span", { "aria-hidden": "true" }, sign), el("span", { class: "unseen" }, meaning)];
@@ -43,10 +40,10 @@ export function say(text) {
 
 let toastTimer;
 
-/** Show a short message, and announce it. */
-export function toast(text) {
+/** Show a short message, text and words, and announce it. */
+export function toast(...parts) {
   const place = document.getElementById("toast");
-  place.textContent = text;
+  place.replaceChildren(...parts);
   place.classList.add("shown");
   clearTimeout(toastTimer);
   toastTimer = setTimeout(() => place.classList.remove("shown"), 5000);

@@ -3,7 +3,7 @@
 import { address, get, listFormats, post } from "./api.js";
 import { combobox } from "./combobox.js";
 import { correctButton, correction } from "./correct.js";
-import { decimals, el, isolated, number, say, signed, toast, word } from "./dom.js";
+import { decimals, el, number, say, signed, toast, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
 import { markButtons, refreshMarks } from "./marking.js";
 import { meter } from "./meter.js";
@@ -68,8 +68,8 @@ export function showLexicon(place, model, { link }) {
       if (!source || !target) return toast("Enter a word in each language.");
       try {
         const made = await post(model.id, "marks", { source, target, mark: "added" });
-        const pair = `${isolated(made.source)} – ${isolated(made.target)}`;
-        toast(made.known ? `Added: ${pair}` : `Added: ${pair}. One of the words is not in its vocabulary, so align cannot learn from the pair.`);
+        toast("Added: ", word(made.source, model.source.language), " – ", word(made.target, model.target.language),
+          made.known ? "" : ". One of the words is not in its vocabulary, so align cannot learn from the pair.");
         sides.forEach((one) => { one.value = ""; });
         sides[0].input.focus();
         marked();

@@ -1,6 +1,6 @@
 // The map: a word's neighbourhood before and after the alignment, to pan, zoom and hover.
 
-import { el, isolated, percent, svg, word } from "./dom.js";
+import { el, percent, svg, word } from "./dom.js";
 import { languageName } from "./languages.js";
 
 const MARGIN = 44, FLATTEST = 0.78, LEAST_HEIGHT = 300, MOST_HEIGHT = 560;
@@ -44,7 +44,7 @@ export function createMap({ places, model, onChoose }) {
       ? svg("circle", { r: size })
       : svg("path", { d: `M0 ${-size * 1.25}L${size * 1.25} 0 0 ${size * 1.25} ${-size * 1.25} 0z` });
     const label = svg("text", { class: "word", lang: model[point.side].language || null });
-    label.textContent = isolated(short(point.word));
+    label.textContent = `\u2068${short(point.word)}\u2069`; // isolated, in its own direction
     const node = svg("g", { class: `point ${point.side} ${point.role}`, "data-word": point.word }, shape, label, svg("circle", { r: 13, class: "area" }));
     node.addEventListener("pointerenter", () => hover(made));
     node.addEventListener("pointerleave", () => hover(null));
