@@ -105,6 +105,11 @@ def test_models_that_cannot_be_trained_again_say_why(problem, model, info, messa
         retrain(replace(model, info={**model.info, **info}), said(problem.lexicon.pairs[100:120]))
 
 
+def test_options_of_older_versions_are_left_out(problem, model):
+    older = replace(model, info={**model.info, "options": {"normalize": "unit", "no_longer_there": 3}})
+    assert retrain(older, said(problem.lexicon.pairs[100:120])).model.info["options"] == {"normalize": "unit"}
+
+
 def test_nothing_to_learn_from(model):
     with pytest.raises(InputError, match="nobody has marked"):
         retrain(model, {})

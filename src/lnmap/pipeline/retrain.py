@@ -99,7 +99,9 @@ def _method(model: Model) -> Method:
         raise ModelError("this model was joined from two models through a pivot; train those again, and join them")
     if not info.get("method"):
         raise ModelError("this model does not say how it was trained; align the two languages again")
-    return make_method(str(info["method"]), info.get("profile"), dict(info.get("options") or {}))
+    usual = make_method(str(info["method"]), info.get("profile"))
+    known = {name: value for name, value in (info.get("options") or {}).items() if hasattr(usual.options, name)}
+    return make_method(usual.name, info.get("profile"), known)  # without options that older versions had
 
 
 def _new_words(model: Model, marks: LatestMarks) -> dict[str, list[tuple[str, str]]]:
