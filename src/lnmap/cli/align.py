@@ -154,15 +154,11 @@ def _describe_seed(pairs: Lexicon) -> str:
 
 
 def _seed_of(folder: Path) -> Lexicon | None:
-    """Return the seed of a model, with the pairs outside its vocabularies; None if there is none."""
-    from lnmap.lexicon import Lexicon
+    """Return the seed of the model in a folder; None if there is none."""
     from lnmap.model import load
+    from lnmap.pipeline.retrain import seed_of
 
-    if not (folder / "model.json").is_file():
-        return None
-    model = load(folder)
-    every = [*model.pairs, *model.outside]
-    return Lexicon(every, dict(model.pairs.origin)) if every else None
+    return seed_of(load(folder)) if (folder / "model.json").is_file() else None
 
 
 @contextmanager
