@@ -14,6 +14,7 @@ from lnmap import retrieve
 from lnmap.errors import OptionError
 from lnmap.normalize import unit
 from lnmap.retrieve import BilingualSpace, best_ranks, neighbourhood_means, score_blocks, top_k
+from lnmap.search.blocks import row_top_k
 
 MB = 1 << 20
 HERE = {
@@ -297,7 +298,7 @@ def test_the_short_cut_is_taken_and_exact(monkeypatch):
     widest = []
     original = torch.Tensor.topk
     monkeypatch.setattr(torch.Tensor, "topk", lambda t, *a, **k: (widest.append(t.shape[1]), original(t, *a, **k))[1])
-    values, _ = retrieve._row_top_k(queries @ candidates.T, 10)
+    values, _ = row_top_k(queries @ candidates.T, 10)
     assert max(widest) <= 64 * 10 + 64
     torch.testing.assert_close(values.double(), expected, atol=1e-5, rtol=0)
 
