@@ -25,16 +25,16 @@ from lnmap.induce import Induced, induce
 from lnmap.progress import Silent
 
 DIM, CLUSTER, K = 300, 50, 10
-CENTRE, LIKENESS = 0.35, 0.6  # the cosine of words of a cluster, and how much of the rest translations share
+CENTRE, LIKENESS = (0.1, 0.5), (0.1, 0.8)  # cosine of two words of a cluster, and what translations share beside it
 GB = 1 << 30
 
 
 class Stopwatch(Silent):
-    """Add up the seconds of each kind of task."""
+    """Add up the seconds and the words of each kind of task."""
 
     def __init__(self, device: torch.device) -> None:
         super().__init__()
-        self.device, self.seconds = device, defaultdict(float)
+        self.device, self.seconds, self.words = device, defaultdict(float), defaultdict(int)
 
     @contextmanager
     def task(self, title: str, total: float | None) -> Iterator[object]:
@@ -44,6 +44,7 @@ class Stopwatch(Silent):
             yield task
         wait(self.device)
         self.seconds[title] += time.perf_counter() - began
+        self.words[title] += int(total or 0)
 
 
 def wait(device: torch.device) -> None:
@@ -51,25 +52,30 @@ def wait(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
-def make(words: int, device: torch.device, noise: float) -> tuple[Tensor, Tensor]:
+def make(words: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Return the vectors of both languages, each (words, DIM), of length one."""
     generator = torch.Generator(device).manual_seed(0)
 
     def draw(count: int) -> Tensor:
         return torch.nn.functional.normalize(torch.randn(count, DIM, generator=generator, device=device))
 
+    def between(low: float, high: float, count: int) -> Tensor:
+        return torch.rand(count, 1, generator=generator, device=device) * (high - low) + low
+
     centres = draw(max(1, words // CLUSTER))
+    tight = between(*CENTRE, len(centres))
     sides = torch.empty(2, words, DIM, device=device)
     for start in range(0, words, 1 << 16):
         count = min(1 << 16, words - start)
         cluster = torch.randint(len(centres), (2, count), generator=generator, device=device)
-        alone = torch.rand(count, generator=generator, device=device) < 0.2  # has no translation
+        alone = between(0, 1, count) < 0.2  # has no translation
         own, other = draw(count), draw(count)
-        like = torch.where(alone, torch.zeros_like(alone, dtype=own.dtype), LIKENESS)[:, None]
-        cluster[1] = torch.where(alone, cluster[1], cluster[0])
+        like = between(*LIKENESS, count).masked_fill(alone, 0)
+        cluster[1] = torch.where(alone[:, 0], cluster[1], cluster[0])
         rest = own, like * own + (1 - like**2).sqrt() * other
         for side in (0, 1):
-            vectors = CENTRE**0.5 * centres[cluster[side]] + (1 - CENTRE) ** 0.5 * noise * rest[side]
+            share = tight[cluster[side]]
+            vectors = share.sqrt() * centres[cluster[side]] + (1 - share).sqrt() * rest[side]
             sides[side, start : start + count] = torch.nn.functional.normalize(vectors)
     return sides[0], sides[1]
 
@@ -112,11 +118,10 @@ def main() -> int:
     arguments.add_argument("--sample", type=int, default=10_000)
     arguments.add_argument("--memory", type=int, default=4096, help="megabytes of one block of scores")
     arguments.add_argument("--device", default="cuda")
-    arguments.add_argument("--noise", type=float, default=1.0, help="how far words are from the centres of clusters")
     given = arguments.parse_args()
     device = torch.device(given.device)
     gpu = device.type == "cuda"
-    source, target = make(given.words, device, given.noise)
+    source, target = make(given.words, device)
     induce(source[:5000], target[:5000], scaled=True)  # loads the libraries
     wait(device)
     data = torch.cuda.memory_allocated() if gpu else 0
@@ -137,6 +142,7 @@ def main() -> int:
         "words": given.words,
         "seconds": round(seconds, 2),
         "seconds_by_step": {name: round(spent, 2) for name, spent in watch.seconds.items()},
+        "words_searched_again": watch.words["searching"],
         "product_tflops": round(2 * given.words**2 * DIM / seconds / 1e12, 1),
         "data_gb": round(data / GB, 2),
         "peak_gb": round(peak / GB, 2),

@@ -175,8 +175,9 @@ def combine(forward: Tensor | None, backward: Tensor | None, mode: Mode, n: int,
     pairs = pairs[(pairs[:, 0] < n) & (pairs[:, 1] < m)]
     if len(sides) == 1:
         return pairs
-    unique, counts = pairs.unique(dim=0, return_counts=True)
-    return unique[counts == 2] if mode == "mutual" else unique
+    keys, counts = (pairs[:, 0] * m + pairs[:, 1]).unique(return_counts=True)
+    keys = keys[counts == 2] if mode == "mutual" else keys
+    return torch.stack([keys // m, keys % m], dim=1)
 
 
 def _row_numbers(chosen: Tensor) -> Tensor:

@@ -121,6 +121,11 @@ def test_no_memory_at_all(monkeypatch):
 
 
 def test_settings_of_torch_are_left_as_they_were():
-    before = torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction
-    near_both(words(300), words(300), 3, dtype=torch.float16)
-    assert torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction == before
+    torch.set_float32_matmul_precision("high")
+    try:
+        near_both(words(300), words(300), 3, dtype=torch.float16)
+        best_by_bias(words(3), words(30), 1, torch.zeros(30))
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction

@@ -70,7 +70,7 @@ def near_both(
     """
     if dtype is None:
         dtype = torch.float16 if source.device.type == "cuda" else source.dtype
-    with _whole_sums():
+    with _as_bounded():
         error, *found = _find(source, target, k, dtype, memory, progress, title)
     sides = ((source, target, *found[0]), (target, source, *found[1]))
     forward, backward = (_refine(*side, error, memory, progress) for side in sides)
@@ -96,9 +96,10 @@ def best_by_bias(
 ) -> Tensor:
     """Return each query's `count` best candidates by `cosine + bias`, (q, count), earlier rows first among equals."""
     k = min(count + _EXTRA, len(candidates))
-    values, rows = keep_trying(
-        lambda room: top_k(queries, candidates, k, bias, memory=room, progress=progress), memory, progress
-    )
+    with _as_bounded():
+        values, rows = keep_trying(
+            lambda room: top_k(queries, candidates, k, bias, memory=room, progress=progress), memory, progress
+        )
     near = _refine(queries, candidates, values, rows, 0.0, memory, None)
     best, scores = choose(near, bias, count)
     slack = _rounding(queries) + torch.finfo(values.dtype).eps * float(bias.abs().max())
@@ -232,12 +233,14 @@ def _exact_blocks(queries: Tensor, candidates: Tensor, memory: int) -> Iterator[
 
 
 @contextmanager
-def _whole_sums() -> Iterator[None]:
-    """Let a GPU sum products of half precision in single precision, as the bound of the error supposes."""
-    settings = torch.backends.cuda.matmul
-    before = settings.allow_fp16_reduced_precision_reduction
+def _as_bounded() -> Iterator[None]:
+    """Let torch multiply as the bounds suppose: float32 as such, and half precision summed in float32."""
+    settings, precision = torch.backends.cuda.matmul, torch.get_float32_matmul_precision()
+    reduced = settings.allow_fp16_reduced_precision_reduction
     settings.allow_fp16_reduced_precision_reduction = False
+    torch.set_float32_matmul_precision("highest")
     try:
         yield
     finally:
-        settings.allow_fp16_reduced_precision_reduction = before
+        settings.allow_fp16_reduced_precision_reduction = reduced
+        torch.set_float32_matmul_precision(precision)
