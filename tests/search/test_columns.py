@@ -5,13 +5,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lnmap.search import columns
 from lnmap.search.columns import ColumnTop
 
 
-def seen(matrix, k, sizes, floor=None):
+def seen(matrix, k, sizes, floor=None, memory=1 << 20):
     """Return what is found when the rows come in blocks of the given sizes."""
-    top = ColumnTop(matrix.new_full((matrix.shape[1],), -torch.inf) if floor is None else floor, k)
+    top = ColumnTop(matrix.new_full((matrix.shape[1],), -torch.inf) if floor is None else floor, k, memory)
     start = 0
     while start < len(matrix):
         size = sizes[start % len(sizes)]
@@ -20,8 +19,8 @@ def seen(matrix, k, sizes, floor=None):
     return top.result()
 
 
-def check(matrix, k, sizes, floor=None):
-    values, rows = seen(matrix, k, sizes, floor)
+def check(matrix, k, sizes, *more):
+    values, rows = seen(matrix, k, sizes, *more)
     assert torch.equal(values, matrix.topk(k, dim=0).values.T)
     assert torch.equal(matrix.gather(0, rows.T.long()), values.T)
     assert all(len(set(found)) == k for found in rows.tolist())
@@ -62,9 +61,9 @@ def test_a_floor_leaves_the_answer_as_it_is():
     check(matrix, 5, [32, 50], floor)
 
 
-def test_few_groups_are_opened_at_a_time(monkeypatch):
-    monkeypatch.setattr(columns, "_PAIRS", 3)
-    check(random(100, 11), 4, [40])
+@pytest.mark.parametrize("memory", [0, 1000])
+def test_few_groups_are_opened_at_a_time(memory):
+    check(random(100, 11), 4, [40], None, memory)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 _GROUP = 8  # rows whose maximum is looked at first: most groups hold nothing that is among a column's best
-_PAIRS = 1 << 18  # groups opened at a time, which bounds the memory that this takes
+_BYTES = 40  # that one value of an opened group takes, with its place
 
 
 class ColumnTop:
@@ -16,10 +16,12 @@ class ColumnTop:
     must exceed.
 
     :param floor: shape (n,), something below each column's k-th largest value.
+    :param memory: bytes that groups opened at a time may take.
     """
 
-    def __init__(self, floor: Tensor, k: int) -> None:
+    def __init__(self, floor: Tensor, k: int, memory: int) -> None:
         n = len(floor)
+        self._pairs = max(1, memory // (_GROUP * _BYTES))
         self.k, self.floor = k, floor
         self._values = floor.new_full((n, 2 * k), -torch.inf)
         self._rows = torch.zeros(n, 2 * k, dtype=torch.int32, device=floor.device)
@@ -33,7 +35,7 @@ class ColumnTop:
             maxima.append(block[whole:].amax(dim=0, keepdim=True))
         live = (torch.cat(maxima) > self.floor).T.nonzero()  # (p, 2) of column and group, sorted by column
         inside = torch.arange(_GROUP, device=block.device)
-        for part in live.split(_PAIRS):
+        for part in live.split(self._pairs):
             columns, rows = part[:, :1], part[:, 1:] * _GROUP + inside  # (p, 1), (p, G)
             values = block.take(rows.clamp_max(len(block) - 1) * block.shape[1] + columns)
             good = (values > self.floor[columns]) & (rows < len(block))

@@ -170,7 +170,7 @@ def _one_pass(
         return top_k(x, y, k, memory=memory, title=title), top_k(y, x, k, memory=memory, progress=progress, title=title)
     sample = x[:: len(x) // max(_SAMPLE, len(x) // 100, k)]
     floor = top_k(y, sample, k, memory=memory, progress=progress, title="sampling")[0][:, -1]
-    columns = ColumnTop(floor - 2 * error, k)
+    columns = ColumnTop(floor - 2 * error, k, memory // 8)
     width = min(k, len(y))
     values = x.new_empty(len(x), width)
     rows = torch.empty(len(x), width, dtype=torch.int32, device=x.device)
