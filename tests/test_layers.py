@@ -32,10 +32,11 @@ PARTS = {
     "datasets": "errors direction version progress embeddings lexicon io",
     "spelling": "errors direction",
     "normalize": "errors direction embeddings",
-    "retrieve": "errors direction progress normalize",
+    "search": "progress",
+    "retrieve": "errors direction progress normalize search",
     "foreign": "errors direction embeddings normalize retrieve",
     "confidence": "errors direction normalize retrieve",
-    "induce": "errors direction progress embeddings lexicon normalize retrieve",
+    "induce": "errors direction progress embeddings lexicon normalize search retrieve",
     "judge": "errors direction spelling normalize retrieve induce",
     "methods": "errors direction progress embeddings lexicon spelling normalize retrieve foreign confidence induce "
     "judge",
