@@ -5,8 +5,8 @@
 DIR holds vectors/LANGUAGE.vec.gz and dictionaries/muse/PAIR.0-5000.txt. The training dictionary is the speaker; the
 test dictionaries are not read. Of its words that have vectors, as one of their translations has, some hundred are
 kept out to score on, and the speaker answers for the others: with the best candidate shown that the dictionary has,
-else with its first translation. The model starts from the most frequent pairs and is trained again after every
-`--step` answers.
+else with its first translation. The model starts from the most frequent pairs and is trained again at each number of
+answers that is scored, or after every `--step` answers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lnmap.embeddings import Embeddings, is_word
 
 POINTS = (0, 50, 100, 200, 500, 1000)
 ORDERS = ("ask", "random", "frequency")
-SEED, DEVELOPMENT, CANDIDATES = 30, 800, 5
+SEED, DEVELOPMENT, CANDIDATES, FIRST = 30, 800, 5, 50
 
 
 class Speaker:
@@ -76,8 +76,8 @@ def curve(speaker: Speaker, order: str, method: str, step: int, points: tuple[in
         if order == "ask":
             others = [word for word in speaker.source.words if word not in speaker.known]
             words = [question.word for question in next_words(model, many, skip=others)]
-            first = [question.word for question in next_words(model, many, skip=speaker.held_out)]
-            unknown.append(sum(word not in speaker.known for word in first) / many)
+            first = [question.word for question in next_words(model, FIRST, skip=speaker.held_out)]
+            unknown.append(sum(word not in speaker.known for word in first) / FIRST)
         else:
             words = left[:many] if order == "frequency" else rng.sample(left, many)
         pairs += speaker.answer(model, words)
@@ -97,7 +97,7 @@ def table(results: dict[str, dict[str, list[float]]], points: tuple[int, ...]) -
     yield "| pair | order | " + " | ".join(f"{point:,}" for point in points) + " |"
     yield "|---|---|" + "---:|" * len(points)
     for pair, orders in results.items():
-        for order in ORDERS:
+        for order in filter(orders.__contains__, ORDERS):
             yield f"| {pair} | {order} | " + " | ".join(f"{score:.1f}" for score in orders[order]) + " |"
 
 
@@ -113,7 +113,7 @@ def draw(results: dict[str, dict[str, list[float]]], points: tuple[int, ...]) ->
         board = Board("P@1 by the number of answers")
         for place, (pair, orders) in enumerate(results.items()):
             axes = board.axes(place % 2 * 360, place // 2 * 230, 230, 160, pair)
-            lines = {order: list(zip(points, orders[order], strict=True)) for order in ORDERS}
+            lines = {order: list(zip(points, orders[order], strict=True)) for order in ORDERS if order in orders}
             axes.set(xlabel="answers", ylabel="P@1, %", xlim=(0, points[-1]))
             curves(board, axes, lines, colours)
             labels_right(axes, [(line[-1][1], name, colours[name]) for name, line in lines.items()])
@@ -127,8 +127,11 @@ def main() -> None:
     parser.add_argument("--pairs", nargs="+", default=["en-fr", "en-fi", "en-he", "en-el"])
     parser.add_argument("--method", default="procrustes")
     parser.add_argument("--limit", type=int, default=10_000, help="words per language")
-    parser.add_argument("--step", type=int, default=50, help="answers between two trainings")
+    parser.add_argument(
+        "--step", type=int, default=1000, help="answers between two trainings, if fewer than to the next point"
+    )
     parser.add_argument("--splits", type=int, default=1, help="how often the dictionary is parted anew")
+    parser.add_argument("--orders", nargs="+", default=ORDERS, choices=ORDERS)
     parser.add_argument("--points", type=int, nargs="+", default=POINTS)
     parser.add_argument("--out", type=Path, help="results as JSON; pairs that are there already are not run again")
     parser.add_argument("--svg", type=Path, help="curves to draw")
@@ -143,22 +146,22 @@ def main() -> None:
             for name in pair.split("-")
         )
         pairs = lnmap.read_lexicon(args.data / f"dictionaries/muse/{pair}.0-5000.txt")
-        found: dict[str, list[dict[str, list[float]]]] = {order: [] for order in ORDERS}
+        found: dict[str, list[dict[str, list[float]]]] = {order: [] for order in args.orders}
         for split in range(args.splits):
             speaker = Speaker(source, target, pairs, split)
-            for order in ORDERS:
+            for order in args.orders:
                 found[order].append(curve(speaker, order, args.method, args.step, points))
                 print(pair, split, order, found[order][-1]["p@1"], file=sys.stderr, flush=True)
         kept[pair] = {
             order: [sum(column) / len(column) for column in zip(*(one["p@1"] for one in runs), strict=True)]
             for order, runs in found.items()
         }
-        shares = [share for run in found["ask"] for share in run["unknown"]]
+        shares = [share for run in found.get("ask", []) for share in run["unknown"]]
         kept[pair] |= {"unknown": sum(shares) / max(1, len(shares)), "words": len(speaker.known)}
         if args.out:
             args.out.write_text(json.dumps(kept, indent=1))
     print("\n".join(table(kept, points)))
-    for pair, one in kept.items():
+    for pair, one in kept.items() if 200 in points and {"ask", "frequency"} <= {*args.orders} else ():
         same = worth(one["ask"][points.index(200)], points, one["frequency"])
         print(
             f"\n{pair}: 200 answers are worth {same:.0f} by frequency; {one['words']:,} words can be asked about, ",
