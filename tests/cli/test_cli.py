@@ -315,9 +315,10 @@ def test_version_and_no_command(run):
     assert run()[0] == 0
 
 
-def test_help_does_not_wait_for_torch():
+@pytest.mark.parametrize("command", ["--help", "methods"])
+def test_what_needs_no_torch_does_not_wait_for_it(command):
     program = (
-        "import sys; from lnmap.cli import main; code = main(['--help']); sys.exit(code or 'torch' in sys.modules)"
+        f"import sys; from lnmap.cli import main; code = main(['{command}']); sys.exit(code or 'torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
 
