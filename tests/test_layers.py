@@ -33,6 +33,7 @@ PARTS = {
     "spelling": "errors direction",
     "normalize": "errors direction embeddings",
     "retrieve": "errors direction progress normalize",
+    "compact": "errors direction progress normalize retrieve",
     "foreign": "errors direction embeddings normalize retrieve",
     "confidence": "errors direction normalize retrieve",
     "induce": "errors direction progress embeddings lexicon normalize retrieve",
@@ -41,8 +42,8 @@ PARTS = {
     "judge",
     "evaluate": "errors direction progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors direction progress embeddings lexicon normalize retrieve",
-    "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce judge "
-    "methods evaluate",
+    "model": "errors direction version progress embeddings lexicon io normalize retrieve compact confidence "
+    "induce judge methods evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
     "check": "errors direction progress embeddings lexicon foreign isometry evaluate methods model pipeline",
     "testing": "errors direction embeddings lexicon methods model",

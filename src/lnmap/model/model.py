@@ -21,7 +21,6 @@ from lnmap.evaluate import Evaluation, evaluate
 from lnmap.induce import Mode, RankBy
 from lnmap.io import to_gensim
 from lnmap.io.atomic import locked
-from lnmap.judge import JudgedSpace
 from lnmap.lexicon import Lexicon
 from lnmap.model.answers import Candidate, Found, Translation, answer, check_least
 from lnmap.model.device import as_tensor, pick_device
@@ -31,6 +30,7 @@ from lnmap.model.hub import pull, push
 from lnmap.model.induced import InducedLexicon, Selection, induce_lexicon, ranking
 from lnmap.model.marks import LatestMarks, ordered, read_marks
 from lnmap.model.parts import ModelParts
+from lnmap.model.spaces import make_space
 from lnmap.model.subwords import SpeltWords, find_subwords
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY, BilingualSpace, Criterion, Hits
@@ -67,6 +67,7 @@ class Model(ModelParts):
             direction: {side: mean.to(self.device) for side, mean in means.items()}
             for direction, means in self.means.items()
         }
+        self.condensed = {direction: few.to(self.device) for direction, few in self.condensed.items()}
         self._spaces.clear()
         return self
 
@@ -102,9 +103,13 @@ class Model(ModelParts):
             block = slice(start, start + _BLOCK)
             yield self.map(vocabulary.vectors[block], side, direction, vocabulary.words[block])
 
+    def whole(self, side: Side | str, direction: Way = Direction.FORWARD) -> Tensor:
+        """Return a whole vocabulary in the space of a direction (n, c)."""
+        return torch.cat(list(self.mapped(side, direction)))
+
     def aligned(self, side: Side | str, direction: Way = Direction.FORWARD) -> Embeddings:
         """Return a vocabulary with its vectors in the space of a direction."""
-        vectors = torch.cat(list(self.mapped(side, direction))).cpu().numpy()
+        vectors = self.whole(side, direction).cpu().numpy()
         origin = {"aligned": str(Side(side)), "before": dict(self.side(side).origin)}
         return Embeddings(list(self.side(side).words), vectors, origin)
 
@@ -131,21 +136,10 @@ class Model(ModelParts):
         direction = Direction(direction)
         if direction not in self._spaces:
             if direction in self.spaces:
-                self._spaces[direction] = self._new_space(direction)
+                self._spaces[direction] = make_space(self, direction)
             else:
                 self._spaces[direction] = self.space(direction.opposite).swapped()
         return self._spaces[direction]
-
-    def _new_space(self, direction: Direction) -> BilingualSpace:
-        means = self.means.get(direction)
-        plain = BilingualSpace(
-            torch.cat(list(self.mapped(direction.asked, direction))),
-            torch.cat(list(self.mapped(direction.answering, direction))),
-            memory=self.memory,
-            means=None if means is None else (means[direction.asked], means[direction.answering]),
-            progress=self.progress,
-        )
-        return plain if self.judges is None else JudgedSpace(plain, self.judges, direction)
 
     def translate(
         self,
@@ -355,7 +349,7 @@ class Model(ModelParts):
         return {word: vector for word, vector in vectors.items() if vector is not None}
 
     def _complete_means(self) -> None:
-        """Compute the neighbourhood means that the folder is to hold."""
+        """Compute what the folder is to hold of all words: their neighbourhood means, and a judge's few columns."""
         for direction in self.spaces:
             means = self.space(direction).means
             self.means[direction] = dict(zip((direction.asked, direction.answering), means, strict=True))
@@ -398,3 +392,7 @@ def _check(model: Model) -> None:
         for side, means in model.means[direction].items():
             if len(means) != len(model.side(side)):
                 raise ValueError(f"neighbourhood means of {len(means)} words for {len(model.side(side))} {side} words")
+        if direction in model.condensed and not model.condensed[direction].fits(
+            {side: len(model.side(side)) for side in Side}, asked.shape[1]
+        ):
+            raise ValueError("the few columns are those of other words")
