@@ -38,6 +38,8 @@ from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io import load_store, save_store
 from lnmap.io.atomic import TEMPORARY, atomic_file, write_json, writing
+from lnmap.io.formats.store import VECTORS, VOCABULARY
+from lnmap.io.unchanged import hold, sha256
 from lnmap.judge import Judges
 from lnmap.lexicon import Lexicon
 from lnmap.methods import alignment_class
@@ -51,6 +53,7 @@ _OWN_KEYS = ("format", "version", "alignment", "files", "pairs")  # of the manif
 _ROLES = ("alignment", "source", "target", "pairs", "outside", "log", "confidence", "judges", "condensed")
 _CONFIDENCE_VERSION = _JUDGES_VERSION = 1
 _JUDGES = "judges."  # begins the names of their tensors
+_CHANGED = "{} was changed after it was saved (its SHA-256 differs)"
 _LARGEST_MEAN = 2.0  # of cosines, with room for rounding
 
 
@@ -200,10 +203,17 @@ def _write_side(folder: Path, side: Side, embeddings: Embeddings) -> dict[str, A
 
 def _read_side(folder: Path, side: Side, entry: Mapping[str, Any]) -> Embeddings:
     """Load a vocabulary and make sure that it is the one its name says."""
-    embeddings = load_store(folder / _name(entry))
-    if _name(entry) != f"{side}-{embeddings.fingerprint}":
-        raise ModelError(f"{_name(entry)} holds other words or vectors than were saved")
-    return embeddings
+    place = folder / _name(entry)
+    fingerprint = place.name.removeprefix(f"{side}-")
+    read: list[Embeddings] = []
+
+    def compare() -> bool:
+        read.append(load_store(place))
+        return read[0].fingerprint == fingerprint
+
+    if not hold([place / VECTORS, place / VOCABULARY], fingerprint, compare):
+        raise ModelError(f"{place.name} holds other words or vectors than were saved")
+    return read[0] if read else load_store(place, fingerprint=fingerprint)
 
 
 def _write_lines(folder: Path, role: str, rows: Iterable[Any]) -> dict[str, Any]:
@@ -271,8 +281,14 @@ def _name(entry: Mapping[str, Any]) -> str:
 
 
 def _require_unchanged(folder: Path, entry: Mapping[str, Any]) -> None:
-    """Compare a file's content with its SHA-256."""
-    _read_bytes(folder, entry)
+    """Compare a file's content with its SHA-256, unless it was compared before."""
+    path = folder / _name(entry)
+    try:
+        same = hold([path], str(entry["sha256"]), lambda: sha256(path) == entry["sha256"])
+    except OSError as error:
+        raise ModelError(f"{path.name} cannot be read ({error.strerror})") from error
+    if not same:
+        raise ModelError(_CHANGED.format(path.name))
 
 
 def _read_bytes(folder: Path, entry: Mapping[str, Any]) -> bytes:
@@ -282,7 +298,7 @@ def _read_bytes(folder: Path, entry: Mapping[str, Any]) -> bytes:
     except OSError as error:
         raise ModelError(f"{path.name} cannot be read ({error.strerror})") from error
     if hashlib.sha256(data).hexdigest() != entry["sha256"]:
-        raise ModelError(f"{path.name} was changed after it was saved (its SHA-256 differs)")
+        raise ModelError(_CHANGED.format(path.name))
     return data
 
 
