@@ -236,7 +236,7 @@ def condense(
     :param means: False where they are known already; none are returned then.
     """
     rows = {side: torch.arange(size, device=device) for side, size in sizes.items()}
-    basis = _components(torch.cat([unit(maps[side](_sample(one))) for side, one in rows.items()]))
+    basis = components(maps, sizes, device)
     columns = min(basis.shape[1], COARSE)
     coarse = {side: torch.empty(size, columns, device=device) for side, size in sizes.items()}
     fine = {
@@ -271,8 +271,10 @@ def _project(components: Tensor, rows: Tensor, coarse: Tensor, fine: Tensor) -> 
     fine[rows] = components[:, COARSE:].half()
 
 
-def _components(sample: Tensor) -> Tensor:
-    """Return the principal components of unit vectors (s, c), the largest first: (c, r)."""
+@torch.no_grad()
+def components(maps: Mapping[Side, Map], sizes: Mapping[Side, int], device: torch.device) -> Tensor:
+    """Return the principal components of both vocabularies as unit vectors, the largest first: (c, 384 or fewer)."""
+    sample = torch.cat([unit(maps[side](_sample(torch.arange(sizes[side], device=device)))) for side in Side])
     return torch.linalg.eigh(sample.T @ sample).eigenvectors.flip(1)[:, :COMPONENTS].contiguous()
 
 

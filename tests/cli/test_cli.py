@@ -250,6 +250,22 @@ def test_export_gives_one_space(run, files, tmp_path, format):
     assert target.words[int(cosines.argmax())] == "temps"
 
 
+def test_export_of_fewer_columns_keeps_the_neighbours(run, files, tmp_path):
+    code, stdout, _ = run("export", files / "en-fr", "--out", tmp_path / "few", "--dim", 60, "--json")
+    written = json.loads(stdout)
+    assert (code, written["source"]["dim"]) == (0, 60)
+    source, target = (lnmap.read(written[side]["path"], policy="vecmap") for side in ("source", "target"))
+    assert source.dim == target.dim == 60
+    assert target.words[int((target.vectors @ source["time"]).argmax())] == "temps"
+
+
+@pytest.mark.parametrize("dim", [0, 100_000])
+def test_export_refuses_more_columns_than_there_are(run, files, tmp_path, dim):
+    code, _, err = run("export", files / "en-fr", "--out", tmp_path / "many", "--dim", dim)
+    assert (code, err.count("\n")) == (2, 1)
+    assert not (tmp_path / "many").exists()
+
+
 def test_export_refuses_to_overwrite(run, files, tmp_path):
     (tmp_path / "kept.txt").write_text("mine")
     code, _, err = run("export", files / "en-fr", "--out", tmp_path)

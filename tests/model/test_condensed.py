@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 import lnmap
-from lnmap.direction import Direction
+from lnmap.direction import Direction, Side
 from lnmap.errors import ModelError
 from lnmap.model import spaces
 
@@ -68,6 +69,19 @@ def test_an_older_folder_without_them_is_read(model, saved):
     older = lnmap.load(saved)
     assert older.condensed == {}
     assert answers(older) == answers(model)
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+def test_fewer_columns_are_the_same_for_both_languages_and_kept_ones_are_used(model, saved, direction):
+    sides = [model.aligned(side, direction, 30) for side in Side]
+    assert [side.dim for side in sides] == [30, 30]
+    again = [lnmap.load(saved).aligned(side, direction, 30).vectors for side in Side]
+    for one, other in zip(sides, again, strict=True):
+        np.testing.assert_allclose(one.vectors, other, atol=1e-5)
+    full = [model.aligned(side, direction).vectors for side in Side]
+    cosines = [(a / np.linalg.norm(a, axis=1, keepdims=True)) for a in full]
+    few = sides[0].vectors @ sides[1].vectors.T
+    assert np.abs(few - cosines[0] @ cosines[1].T).mean() < 0.05
 
 
 def test_damage_is_noticed(saved):

@@ -30,8 +30,9 @@ from lnmap.model.hub import pull, push
 from lnmap.model.induced import InducedLexicon, Selection, induce_lexicon, ranking
 from lnmap.model.marks import LatestMarks, ordered, read_marks
 from lnmap.model.parts import ModelParts
-from lnmap.model.spaces import make_space
+from lnmap.model.spaces import check_spaces, few_columns, make_space
 from lnmap.model.subwords import SpeltWords, find_subwords
+from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY, BilingualSpace, Criterion, Hits
 
@@ -96,26 +97,27 @@ class Model(ModelParts):
         columns = columns if words else columns.new_zeros(len(mapped), columns.shape[1])
         return torch.cat([mapped, columns.to(mapped)], dim=1)
 
-    def mapped(self, side: Side | str, direction: Way = Direction.FORWARD) -> Iterator[Tensor]:
-        """Map a whole vocabulary, one block of rows at a time."""
-        vocabulary = self.side(side)
+    def mapped(self, side: Side | str, direction: Way = Direction.FORWARD, dim: int | None = None) -> Iterator[Tensor]:
+        """Map a whole vocabulary, one block of rows at a time.
+
+        :param dim: how many columns to project unit vectors to, the same for both languages; None for all, as they are.
+        """
+        vocabulary, basis = self.side(side), None if dim is None else few_columns(self, Direction(direction), dim)
         for start in range(0, len(vocabulary), _BLOCK):
             block = slice(start, start + _BLOCK)
-            yield self.map(vocabulary.vectors[block], side, direction, vocabulary.words[block])
+            found = self.map(vocabulary.vectors[block], side, direction, vocabulary.words[block])
+            yield found if basis is None else unit(found) @ basis
 
-    def whole(self, side: Side | str, direction: Way = Direction.FORWARD) -> Tensor:
-        """Return a whole vocabulary in the space of a direction (n, c)."""
-        return torch.cat(list(self.mapped(side, direction)))
-
-    def aligned(self, side: Side | str, direction: Way = Direction.FORWARD) -> Embeddings:
-        """Return a vocabulary with its vectors in the space of a direction."""
-        vectors = self.whole(side, direction).cpu().numpy()
+    def aligned(self, side: Side | str, direction: Way = Direction.FORWARD, dim: int | None = None) -> Embeddings:
+        """Return a vocabulary with its vectors in the space of a direction; `dim` as for `mapped`."""
+        vectors = torch.cat(list(self.mapped(side, direction, dim))).cpu().numpy()
         origin = {"aligned": str(Side(side)), "before": dict(self.side(side).origin)}
         return Embeddings(list(self.side(side).words), vectors, origin)
 
-    def to_gensim(self, direction: Way = Direction.FORWARD) -> tuple[Any, Any]:
-        """Return both languages in the space of a direction as gensim KeyedVectors."""
-        return to_gensim(self.aligned(Side.SOURCE, direction)), to_gensim(self.aligned(Side.TARGET, direction))
+    def to_gensim(self, direction: Way = Direction.FORWARD, dim: int | None = None) -> tuple[Any, Any]:
+        """Return both languages in the space of a direction as gensim KeyedVectors; `dim` as for `mapped`."""
+        source, target = (to_gensim(self.aligned(side, direction, dim)) for side in Side)
+        return source, target
 
     def use_subwords(self, side: Side | str, source: Any) -> None:
         """Translate unknown words by subwords.
@@ -374,25 +376,10 @@ def load(folder: str | Path, device: str | torch.device = "cpu", marks: str | Pa
     if marks is not False:
         model.marks = read_marks(folder) if marks is True else read_marks(marks, required=True)
     with explained(Path(folder)):
-        _check(model)
+        check_spaces(model)
     return model.to(device)
 
 
 def save(model: Model, folder: str | Path) -> Path:
     """Write a model; an older one in the same folder stays valid until the new one is whole."""
     return model.save(folder)
-
-
-def _check(model: Model) -> None:
-    """Try the model on one word per side, so that parts which do not fit show at once."""
-    for direction in model.spaces:
-        asked, answering = (model.map(model.side(side).vectors[:1], side, direction) for side in Side)
-        if asked.shape != answering.shape or not (torch.isfinite(asked).all() and torch.isfinite(answering).all()):
-            raise ValueError("the two languages do not map into one space")
-        for side, means in model.means[direction].items():
-            if len(means) != len(model.side(side)):
-                raise ValueError(f"neighbourhood means of {len(means)} words for {len(model.side(side))} {side} words")
-        if direction in model.condensed and not model.condensed[direction].fits(
-            {side: len(model.side(side)) for side in Side}, asked.shape[1]
-        ):
-            raise ValueError("the few columns are those of other words")

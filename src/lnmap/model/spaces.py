@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor
 
-from lnmap.compact import CompactSpace, CompactWords, Map, MappedRows, condense
+from lnmap.compact import CompactSpace, CompactWords, Map, MappedRows, components, condense
 from lnmap.direction import Direction, Side
+from lnmap.errors import OptionError
 from lnmap.judge import JudgedSpace
 from lnmap.retrieve import BilingualSpace
 
@@ -30,8 +32,8 @@ def make_space(model: Model, direction: Direction) -> BilingualSpace:
 def _whole_space(model: Model, direction: Direction) -> BilingualSpace:
     means = model.means.get(direction)
     return BilingualSpace(
-        model.whole(direction.asked, direction),
-        model.whole(direction.answering, direction),
+        torch.cat(list(model.mapped(direction.asked, direction))),
+        torch.cat(list(model.mapped(direction.answering, direction))),
         memory=model.memory,
         means=None if means is None else (means[direction.asked], means[direction.answering]),
         progress=model.progress,
@@ -40,8 +42,7 @@ def _whole_space(model: Model, direction: Direction) -> BilingualSpace:
 
 def _compact_space(model: Model, direction: Direction) -> CompactSpace:
     """Return a space that maps words when they are asked for; what it needs of all words is kept in the model."""
-    maps: dict[Side, Map] = {side: partial(_map_rows, model, side, direction) for side in Side}
-    sizes = {side: len(model.side(side)) for side in Side}
+    maps, sizes = _maps(model, direction)
     if direction not in model.condensed:
         known = model.means.get(direction)
         shown: dict[str, Any] = {"memory": model.memory, "progress": model.progress}
@@ -67,6 +68,38 @@ def _compact_space(model: Model, direction: Direction) -> CompactSpace:
     )
 
 
+def few_columns(model: Model, direction: Direction, dim: int) -> Tensor:
+    """Return the directions in which the words of both languages differ most, as unit vectors: (c, dim)."""
+    direction = direction if direction in model.spaces else direction.opposite
+    maps, sizes = _maps(model, direction)
+    known = model.condensed.get(direction)
+    basis = components(maps, sizes, model.device) if known is None else known.basis
+    if not 1 <= dim <= basis.shape[1]:
+        raise OptionError(f"vectors of {dim} columns cannot be written from this model; choose 1 to {basis.shape[1]}")
+    return basis[:, :dim]
+
+
+def _maps(model: Model, direction: Direction) -> tuple[dict[Side, Map], dict[Side, int]]:
+    """Return what maps rows of each side, and how many there are."""
+    maps: dict[Side, Map] = {side: partial(_map_rows, model, side, direction) for side in Side}
+    return maps, {side: len(model.side(side)) for side in Side}
+
+
 def _map_rows(model: Model, side: Side, direction: Direction, rows: Tensor) -> Tensor:
     vocabulary, places = model.side(side), rows.tolist()
     return model.map(vocabulary.vectors[places], side, direction, [vocabulary.words[place] for place in places])
+
+
+def check_spaces(model: Model) -> None:
+    """Try the model on one word per side, so that parts which do not fit show at once."""
+    for direction in model.spaces:
+        asked, answering = (model.map(model.side(side).vectors[:1], side, direction) for side in Side)
+        if asked.shape != answering.shape or not (torch.isfinite(asked).all() and torch.isfinite(answering).all()):
+            raise ValueError("the two languages do not map into one space")
+        for side, means in model.means[direction].items():
+            if len(means) != len(model.side(side)):
+                raise ValueError(f"neighbourhood means of {len(means)} words for {len(model.side(side))} {side} words")
+        if direction in model.condensed and not model.condensed[direction].fits(
+            {side: len(model.side(side)) for side in Side}, asked.shape[1]
+        ):
+            raise ValueError("the few columns are those of other words")
