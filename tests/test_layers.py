@@ -34,6 +34,7 @@ PARTS = {
     "normalize": "errors direction embeddings",
     "search": "progress",
     "retrieve": "errors direction progress normalize search",
+    "compact": "errors direction progress normalize retrieve",
     "foreign": "errors direction embeddings normalize retrieve",
     "confidence": "errors direction normalize retrieve",
     "induce": "errors direction progress embeddings lexicon normalize search retrieve",
@@ -42,8 +43,8 @@ PARTS = {
     "judge",
     "evaluate": "errors direction progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors direction progress embeddings lexicon normalize retrieve",
-    "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce judge "
-    "methods evaluate",
+    "model": "errors direction version progress embeddings lexicon io normalize retrieve compact confidence "
+    "induce judge methods evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
     "check": "errors direction progress embeddings lexicon foreign isometry evaluate methods model pipeline",
     "ask": "errors direction embeddings lexicon io normalize retrieve model",
