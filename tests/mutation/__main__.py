@@ -14,9 +14,14 @@ import argparse
 import time
 from pathlib import Path
 
+import torch  # before any fork, which then need not load it
 from tests.mutation.accepted import ACCEPTED
 from tests.mutation.modules import MODULES
-from tests.mutation.run import KILLED, SURVIVED, TIMED_OUT, hunt, load_libraries
+from tests.mutation.mutate import mutants
+from tests.mutation.run import KILLED, SURVIVED, TIMED_OUT, hunt
+from tests.mutation.state import State, path_of
+
+KINDS = (KILLED, TIMED_OUT, SURVIVED)
 
 
 def main() -> None:
@@ -26,15 +31,16 @@ def main() -> None:
     parser.add_argument("--survivors", action="store_true", help="list what no test noticed")
     parser.add_argument("--folder", type=Path, default=Path("build/mutation"), help="where results are kept")
     options = parser.parse_args()
-    load_libraries()
+    torch.set_num_threads(1)
     end = time.monotonic() + 60 * options.minutes
     print("| module | mutants | tried | killed | timed out | survived | of these explained | killed, % |")
     print("| --- | --: | --: | --: | --: | --: | --: | --: |")
     for name in options.modules or MODULES:
-        found, results = hunt(f"lnmap.{name}", MODULES[name], options.folder, (end - time.monotonic()) / 60)
-        by = {
-            result: [one for one in found if results.get(one.key) == result] for result in (KILLED, TIMED_OUT, SURVIVED)
-        }
+        module, tests = f"lnmap.{name}", MODULES[name]
+        found = list(mutants(path_of(module).read_text(encoding="utf-8"), str(path_of(module))))
+        state = State(options.folder, module, tests)
+        hunt(module, tests, state, found, end)
+        by = {kind: [one for one in found if state.results.get(one.key) == kind] for kind in KINDS}
         explained = [one for one in by[SURVIVED] if one.key in ACCEPTED.get(name, {})]
         tried = sum(map(len, by.values()))
         killed = len(by[KILLED]) + len(by[TIMED_OUT])

@@ -1,10 +1,11 @@
-"""The small changes: each yields the source of a module with one thing wrong."""
+"""The small changes: each yields a module with one thing wrong."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import CodeType
 
 _COMPARE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -31,17 +32,22 @@ _BINARY: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift,
     ast.RShift: ast.LShift,
 }
+_TYPES = {"Literal", "tuple", "dict", "list", "Callable"}
 _SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params"}  # no decisions are in these
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: `place` is the line of code as it stands, `change` what is done to it."""
+    """One change: `place` is the line of code as it stands, `change` what is done to it, `code` the changed module.
+
+    :param lines: first and last line of the function that it is in the body of; None outside of functions.
+    """
 
     line: int
     place: str
     change: str
-    source: str
+    code: CodeType
+    lines: tuple[int, int] | None
 
     @property
     def key(self) -> str:
@@ -49,20 +55,32 @@ class Mutant:
         return f"{self.place} => {self.change}"
 
 
-def mutants(source: str) -> Iterator[Mutant]:
+def mutants(source: str, path: str) -> Iterator[Mutant]:
     """Yield all mutants of a module, in the order of its lines; equal changes of equal lines are numbered."""
     tree = ast.parse(source)
     lines = source.splitlines()
+    bodies = list(_function_bodies(tree))
     seen: dict[str, int] = {}
     for node, apply, undo, change in _changes(tree):
         apply()
-        mutated = ast.unparse(ast.fix_missing_locations(tree))
+        code = compile(ast.fix_missing_locations(tree), path, "exec")
         undo()
         place = lines[node.lineno - 1].strip()
         key = f"{place} => {change}"
         seen[key] = seen.get(key, 0) + 1
         change = change if seen[key] == 1 else f"{change} #{seen[key]}"
-        yield Mutant(node.lineno, place, change, mutated)
+        inside = next((ends for first, ends in bodies if first <= node.lineno <= ends[1]), None)
+        yield Mutant(node.lineno, place, change, code, inside)
+
+
+def _function_bodies(tree: ast.AST) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the first line of the body, and the first and last lines of the whole, of each outermost function."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef):
+            start = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            yield node.body[0].lineno, (start, node.end_lineno or start)
+        else:
+            yield from _function_bodies(node)
 
 
 Change = tuple[ast.AST, Callable[[], None], Callable[[], None], str]
@@ -103,7 +121,13 @@ def _is_left_alone(node: ast.AST) -> bool:
         return True
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return True
-    return isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("Literal", "tuple", "dict", "list", "Callable")
+    return isinstance(node, ast.Subscript) and ast.unparse(node.value) in (
+        "Literal",
+        "tuple",
+        "dict",
+        "list",
+        "Callable",
+    )
 
 
 def _instead(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
@@ -139,7 +163,7 @@ def _other_constant(value: object) -> Iterator[tuple[ast.AST, str]]:
     elif isinstance(value, int | float):
         yield ast.Constant(value + 1), f"{value} to {value + 1}"
     elif isinstance(value, str) and value:
-        yield ast.Constant(f"XX{value}"), f"{value!r} changed"
+        yield ast.Constant("XX"), f"{value!r} changed"
 
 
 def _other_statement(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
