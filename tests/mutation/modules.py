@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-_EVALUATE = ["tests/evaluate", "tests/differential/test_counting.py"]
 _READERS = ["tests/io/test_text.py", "tests/io/test_parse.py", "tests/io/test_word2vec.py", "tests/io/test_fasttext.py"]
 
 MODULES: dict[str, list[str]] = {
     "lexicon": ["tests/test_lexicon.py"],
     "normalize": ["tests/test_normalize.py"],
-    "evaluate.scores": _EVALUATE,
-    "evaluate.groups": _EVALUATE,
-    "induce": ["tests/test_induce.py", "tests/differential/test_retrieval.py"],
+    "evaluate.scores": ["tests/evaluate/test_scores.py"],
+    "evaluate.groups": ["tests/evaluate/test_groups.py"],
+    "induce": ["tests/test_induce.py"],
     "model.marks": ["tests/model/test_marks.py"],
-    "retrieve": ["tests/test_retrieve.py", "tests/differential/test_retrieval.py"],
+    "retrieve": ["tests/test_retrieve.py"],
     "confidence": ["tests/model/test_confidence.py"],
     "spelling.folding": ["tests/spelling"],
     "spelling.ngrams": ["tests/spelling"],
