@@ -52,10 +52,10 @@ PARTS = {
     FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",
 }
 # The front doors may import everything above them.
-for front_door in ("experiments", "serve", "cli"):
+for front_door in ("experiments", "serve", "cli", "__main__"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {"io", "text", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
+NOT_CORE = {"io", "text", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli", "__main__"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 CORE_USES = {"anyascii"}  # where it is installed; without it words of other scripts are left as they are
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]
