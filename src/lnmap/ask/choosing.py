@@ -1,0 +1,58 @@
+"""Choose the words whose translations tell most about all others.
+
+A linear map is learnt from vectors of words whose translations are known. How badly it is known at a vector x is
+x' A x with A the inverse of (ridge + the sum of z z' over the known words z). Each word chosen is the one that lowers
+the mean of this over the whole vocabulary most, where frequent words count more: a word in a region that has many
+words and few known ones (transductive experimental design, Yu et al. 2006).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lnmap.normalize import RENORM, Normalizer
+
+RIDGE = 1.0
+FLAT = 50  # words that count about the same: the most frequent ones are not worth most
+
+
+def normalized(vectors: Tensor) -> Tensor:
+    """Return vectors (n, d) as most methods compare them: without their mean, of length one."""
+    return Normalizer(RENORM).fit(vectors)
+
+
+def weights(words: int) -> Tensor:
+    """Return how much words count, by their place from the most frequent one, (n,)."""
+    return (torch.arange(words) + FLAT).float().rsqrt()
+
+
+@torch.no_grad()
+def choose(vectors: Tensor, known: Tensor, free: Tensor, count: int, weight: Tensor, ridge: float = RIDGE) -> Tensor:
+    """Return the rows of the words to ask about (at most `count`), the most useful first.
+
+    A step costs two products of the matrix with a vector: the inverse is never formed anew.
+
+    :param vectors: shape (n, d), normalised.
+    :param known: rows of the words whose translations are known.
+    :param free: whether each word may be asked about, (n,).
+    :param weight: how much each word counts in the mean, (n,).
+    """
+    x, d = vectors, vectors.shape[1]
+    spread = (x.T @ (x * (weight / weight.sum())[:, None])).double()  # (d, d), C: what the mean is taken over
+    seen = x[known].double()
+    inverse = torch.linalg.inv(ridge * torch.eye(d, dtype=torch.double) + seen.T @ seen)
+    gain = ((x @ (inverse @ spread @ inverse).to(x)) * x).sum(dim=1)  # (n,), x' A C A x
+    doubt = ((x @ inverse.to(x)) * x).sum(dim=1)  # (n,), x' A x
+    free, chosen = free.clone(), []
+    for _ in range(min(count, int(free.sum()))):
+        row = int((gain / (1 + doubt)).masked_fill(~free, -torch.inf).argmax())
+        chosen.append(row)
+        free[row] = False
+        step = inverse @ x[row].double()  # A z
+        scale = float(1 + x[row].double() @ step)
+        along, across = x @ step.to(x), x @ (inverse @ (spread @ step)).to(x)
+        gain += -2 * along * across / scale + along**2 * float(step @ spread @ step) / scale**2
+        doubt -= along**2 / scale
+        inverse -= torch.outer(step, step) / scale
+    return torch.tensor(chosen, dtype=torch.long)
