@@ -44,6 +44,9 @@ def _switch(name: str) -> Callable[[bool], bool]:
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_switch("quiet"), help="Print nothing but results and errors.")
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", callback=_switch("verbose"), help="Show each step of long work by itself.")
+]
 Debug = Annotated[bool, typer.Option("--debug", callback=_switch("debug"), help="Show where an error was raised.")]
 Json = Annotated[bool, typer.Option("--json", callback=_switch("as_json"), help="Print the result as JSON.")]
 ModelFolder = Annotated[Path, argument("DIR", "Model folder written by 'lnmap align'.")]
@@ -78,9 +81,9 @@ Memory = Annotated[int, value("MB", "Megabytes that one block of scores may take
 
 
 def with_common_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --json, --quiet and --debug, which every command takes; the terminal remembers them."""
+    """Add --json, --quiet, --verbose and --debug, which every command takes; the terminal remembers them."""
 
-    def common(as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None: ...
+    def common(as_json: Json = False, quiet: Quiet = False, verbose: Verbose = False, debug: Debug = False) -> None: ...
 
     own, added = (inspect.signature(one, eval_str=True).parameters for one in (command, common))
 
