@@ -10,6 +10,10 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "return np.asarray(known, dtype=np.int64).reshape(-1, 2) => 1 to 2": _ANY_NEGATIVE,
         "return np.asarray(kept, dtype=np.int64).reshape(-1, 2) => 1 to 2": _ANY_NEGATIVE,
     },
+    "evaluate.groups": {
+        "np.asarray([_holds(words, row.source) for row, words in zip(rows, found, strict=True)], dtype=np.bool_)"
+        " => True to False": "both are made from the same rows, so they have one length",
+    },
     "normalize": {
         "_BLOCK = 8192  # rows taken to double precision at a time => 8192 to 8193": _BLOCK,
     },
