@@ -32,17 +32,19 @@ PARTS = {
     "datasets": "errors direction version progress embeddings lexicon io",
     "spelling": "errors direction",
     "normalize": "errors direction embeddings",
-    "retrieve": "errors direction progress normalize",
+    "search": "progress",
+    "retrieve": "errors direction progress normalize search",
+    "compact": "errors direction progress normalize retrieve",
     "foreign": "errors direction embeddings normalize retrieve",
     "confidence": "errors direction normalize retrieve",
-    "induce": "errors direction progress embeddings lexicon normalize retrieve",
+    "induce": "errors direction progress embeddings lexicon normalize search retrieve",
     "judge": "errors direction spelling normalize retrieve induce",
     "methods": "errors direction progress embeddings lexicon spelling normalize retrieve foreign confidence induce "
     "judge",
     "evaluate": "errors direction progress embeddings lexicon normalize retrieve induce",
     "isometry": "errors direction progress embeddings lexicon normalize retrieve",
-    "model": "errors direction version progress embeddings lexicon io normalize retrieve confidence induce judge "
-    "methods evaluate",
+    "model": "errors direction version progress embeddings lexicon io normalize retrieve compact confidence "
+    "induce judge methods evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
     "check": "errors direction progress embeddings lexicon foreign isometry evaluate methods model pipeline",
     "ask": "errors direction embeddings lexicon io normalize retrieve model",

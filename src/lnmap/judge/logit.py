@@ -55,7 +55,7 @@ class Judge:
         there: Tensor,
         right: Tensor,
         prior: Weights,
-        ridge: float,
+        ridge: float | Tensor,
         complete: bool = True,
     ) -> Judge:
         """Learn from the candidates of words.
@@ -64,7 +64,8 @@ class Judge:
         :param there: which are candidates at all (n, k); lists may be of different lengths.
         :param right: which are right (n, k); none where the right word is not among them.
         :param prior: the weights that few words hardly change.
-        :param ridge: how many times a weight's squared distance from the prior counts, where a word counts once.
+        :param ridge: how many times a weight's squared distance from the prior counts, where a word counts once; a
+            number, or one per feature (f,).
         :param complete: words come with all their translations, not with one of several.
         """
         if not len(features):
@@ -122,7 +123,7 @@ def _with_none(scores: Tensor, there: Tensor, none: Tensor) -> Tensor:
     return torch.cat([scores.masked_fill(~there, _NEVER), none.expand(len(scores), 1)], dim=1)
 
 
-def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float) -> Tensor:
+def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float | Tensor) -> Tensor:
     """Minimise -log of the probability of what is good (n, k + 1), by weights (f + 1,) that begin at `start`.
 
     With p the probabilities and q those among the good ones, the gradient is E_p f - E_q f, and Cov_p f is at least the
@@ -132,8 +133,8 @@ def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float)
     none = torch.cat([x.new_zeros(n, 1, f), x.new_ones(n, 1, 1)], dim=2)
     x = torch.cat([torch.cat([x, x.new_zeros(n, k, 1)], dim=2), none], dim=1)  # (n, k + 1, f + 1)
     there = torch.cat([there, there.new_ones(n, 1)], dim=1)
-    penalty = torch.full_like(start, ridge)
-    penalty[-1] = _TINY
+    penalty = torch.full_like(start, _TINY)
+    penalty[:-1] = ridge
 
     def scores(w: Tensor) -> Tensor:
         return (x @ w).masked_fill(~there, _NEVER)

@@ -7,7 +7,7 @@ another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
@@ -19,6 +19,7 @@ from lnmap.judge.words import WordFacts
 from lnmap.retrieve import UNKNOWN, BilingualSpace
 
 CHOSEN_BACK = "ahead back"  # positive where the word is the candidate's own best answer
+KIND = "kind"
 _SPACE = ("csls", "ahead", "behind", CHOSEN_BACK, "behind back")
 # Typical spreads of features on development pairs: what they are divided by.
 _SCALES = {
@@ -36,6 +37,7 @@ _SCALES = {
     "frequency": 1.0,
     "rarer": 1.0,
     "frequency apart": 1.0,
+    KIND: 1.0,
 }
 _PART = 0.1  # spread of a system's own cosine
 _ROWS = 64  # words at a time: what is gathered for them stays in the cache
@@ -60,14 +62,19 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True)
 class Panel:
-    """What a judge looks at: the systems side by side in a space, and the words."""
+    """What a judge looks at: the systems side by side in a space, and the words.
+
+    :param kinds: how far each word of a language is of the kind that answers are, (n,), where that was learnt.
+    """
 
     columns: tuple[Columns, ...]
     facts: WordFacts
+    kinds: dict[Side, Tensor] = field(default_factory=dict)
 
     def names(self, direction: Direction) -> tuple[str, ...]:
         """Names of the features of a direction."""
-        return (*_SPACE, *(part.called(direction) for part in self.columns), *self.facts.names)
+        own = (KIND,) if direction.answering in self.kinds else ()
+        return (*_SPACE, *(part.called(direction) for part in self.columns), *self.facts.names, *own)
 
     def scales(self, direction: Direction) -> Tensor:
         """What each feature is divided by, (f,)."""
@@ -105,7 +112,8 @@ class Judges:
         columns = [
             {**part._asdict(), "direction": part.direction and str(part.direction)} for part in self.panel.columns
         ]
-        return {"columns": columns, "facts": facts, "judges": judges}, tensors
+        kinds = {f"{KIND}.{side}": tensor for side, tensor in self.panel.kinds.items()}
+        return {"columns": columns, "facts": facts, "judges": judges}, tensors | kinds
 
     @classmethod
     def from_state(cls, words: dict[Side, Sequence[str]], values: dict[str, Any], tensors: dict[str, Tensor]) -> Judges:
@@ -114,7 +122,8 @@ class Judges:
             Columns(**{**part, "direction": part["direction"] and Direction(part["direction"])})
             for part in values["columns"]
         )
-        panel = Panel(columns, WordFacts.from_state(words, values["facts"], tensors))
+        kinds = {side: tensors[f"{KIND}.{side}"] for side in Side if f"{KIND}.{side}" in tensors}
+        panel = Panel(columns, WordFacts.from_state(words, values["facts"], tensors), kinds)
         by = {direction: Judge.from_state(values["judges"][str(direction)]) for direction in Direction}
         for direction, judge in by.items():
             if judge.weights.names != panel.names(direction):
@@ -138,6 +147,9 @@ def describe(
     words = panel.facts.describe(direction.asked, query.rows, candidates, query.spelt)
     vectors = torch.cat(found) if found else words.new_zeros(*candidates.shape, len(_SPACE) + len(panel.columns))
     features = torch.cat([vectors, words.to(vectors)], dim=-1)
+    if direction.answering in panel.kinds:
+        kinds = panel.kinds[direction.answering].to(features)
+        features = torch.cat([features, kinds[candidates][..., None]], dim=-1)
     return features / panel.scales(direction).to(features)
 
 
@@ -147,7 +159,8 @@ def _describe_vectors(panel: Panel, space: BilingualSpace, query: Query, candida
     cosines = products.sum(dim=2)
     means = space.target_means[candidates]
     score = cosines - means / 2
-    margin = 2 * (score - torch.where(score >= top[:, :1], top[:, 1:], top[:, :1]))
+    leads = score > top.mean(dim=1, keepdim=True)  # sums round differently: no score equals the same one found before
+    margin = 2 * (score - torch.where(leads, top[:, 1:], top[:, :1]))
     back = 2 * cosines - query.means[:, None] - 2 * space.swapped().best.rivals(candidates, query.rows[:, None])
     own = (margin.clamp_min(0), margin.clamp_max(0), back.clamp_min(0), back.clamp_max(0))
     found = [2 * cosines - query.means[:, None] - means, *own]

@@ -11,10 +11,10 @@ from lnmap.direction import Side
 from lnmap.errors import TrainingError
 from lnmap.foreign import foreignness
 from lnmap.judge import Judges, WordFacts
-from lnmap.methods.auto.growing import Ground, Stand, grown
+from lnmap.methods.auto.growing import GROWTH, Ground, Stand, grown
 from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
-from lnmap.methods.auto.start import FEW, doubt, first_pairs
+from lnmap.methods.auto.start import doubt, first_pairs
 from lnmap.methods.auto.systems import SPELLING, Vocabularies, spelt_columns
 from lnmap.methods.auto.trim import trimmed
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
@@ -34,8 +34,11 @@ class AutoOptions(Options):
 
     normalize: str = option(RENORM, "normalisation recipe of both languages, for the rotation")
     spelling: bool = option(True, "let the words' spelling take part")
-    rounds: int = option(2, "how often the dictionary grows", low=0)
+    rounds: int = option(1, "how often the dictionary grows; with fewer than 500 pairs once more", low=0)
     sure: float = option(0.5, "probability that a pair must have to join the dictionary", low=0)
+    folds: int = option(
+        3, "parts of the seed held out in turn to learn the judge from; 0: the judge learnt on other languages", low=0
+    )
     queries: int = option(20_000, "most frequent words of each side that pairs are sought among", low=1)
     least_found: float = option(2.0, "per cent of held-out words that must be found, else training has failed", low=0)
 
@@ -50,10 +53,11 @@ class Auto(Method):
     needs_pairs = False
     checkpoints = True
     Options = AutoOptions
+    profiles = {"fast": {"folds": 0, "queries": 10_000}}
     departures = {None: "not a published system"}
     alignment = EnsembleAlignment
-    costs = {None: Cost(one=230)}
-    revisions = {None: 3}
+    costs = {None: Cost(fixed=70, one=10), "fast": Cost(fixed=15, one=5)}
+    revisions = {None: 4}
     quick = {"rounds": 1}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
@@ -68,7 +72,7 @@ class Auto(Method):
         spelt = spelt_columns(spelling, (source, target), run)
         facts = word_facts(source, target, pairs, spelling is not None, run)
         vectors = Vocabularies(source, target, spelt, self.options.normalize)
-        ground = Ground(vectors, pairs, known, facts, self.options.queries)
+        ground = Ground(vectors, pairs, known, facts, self.options.queries, self.options.folds)
         best = self._grow(ground, run)
         self._check(best)
         bias = 0.0 if best.words else doubt(run.log)
@@ -78,19 +82,23 @@ class Auto(Method):
     def _grow(self, ground: Ground, run: Run) -> Stand:
         """Return where the run stands when another round helps no more, or all are done."""
         now = resume(run) or Progressed(0, first_dictionary(ground, run))
+        last = self.options.rounds + (ground.few and self.options.rounds > 0)
         best: Stand | None = None
-        while True:
-            found = ground.stand(now.dictionary, now.own, run)
-            self._record(found, now.round, run)
-            if now.before is not None and harms(found.ranks, now.ranks):
-                run.progress.note(f"growing the dictionary to {len(now.dictionary):,} pairs did not help: left out")
-                return best or ground.stand(now.before, now.own_before, run)
-            best, sure = found, self.options.sure
-            if now.round == self.options.rounds:
-                return best
-            larger, own = grown(best, ground.seed, sure), best.own(sure)
-            now = Progressed(now.round + 1, larger, own, best.dictionary, now.own, best.ranks)
-            now.save(run)
+        with run.progress.task("training", ground.seconds(last + 1) - GROWTH) as whole:
+            whole.advance(ground.seconds(now.round))
+            while True:
+                found = ground.stand(now.dictionary, now.own, now.round == last, whole, run)
+                self._record(found, now.round, run)
+                if now.before is not None and harms(found.ranks, now.ranks):
+                    run.progress.note(f"growing the dictionary to {len(now.dictionary):,} pairs did not help: left out")
+                    return best or ground.stand(now.before, now.own_before, True, whole, run)
+                best, sure = found, self.options.sure
+                if now.round == last:
+                    return best
+                larger, own = grown(best, ground.seed, sure), best.own(sure)
+                now = Progressed(now.round + 1, larger, own, best.dictionary, now.own, best.ranks)
+                now.save(run)
+                whole.advance(GROWTH)
 
     def _spelling(self, run: Run) -> Spelling | None:
         """Return the words' spelling as columns, if it is wanted and the words are known."""
@@ -135,8 +143,7 @@ def _without(pairs: Tensor, wrong: Tensor) -> Tensor:
 
 def first_dictionary(ground: Ground, run: Run) -> Tensor:
     """Return the pairs to start from (k, 2): the seed, and where it is small what can be found from it."""
-    seed = ground.seed
-    if len(seed[:, 0].unique()) >= FEW:
-        return seed
+    if not ground.few:
+        return ground.seed
     facts = ground.facts if ground.facts.letters is not None else None
-    return first_pairs(ground.vectors.source, ground.vectors.target, seed, facts, run)
+    return first_pairs(ground.vectors.source, ground.vectors.target, ground.seed, facts, run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,9 +15,10 @@ from lnmap.judge.space import LIST
 from lnmap.methods.base import Run
 from lnmap.retrieve import NEIGHBOURS, BilingualSpace, top_k
 
+NEAR = 60  # nearest words that a word's candidates are the best of by CSLS
 _SPARE = 15  # words that are looked at beside as many as are wanted
 _SMALL = 6000  # words that are faster searched in all dimensions
-_COMPONENTS = 200
+_COMPONENTS, _NEARLY_ALL = 200, 512
 _SAMPLE = 3000
 _WORDS = 4096  # judged at a time
 _ROWS = 64  # words at a time: what is gathered for them stays in the cache
@@ -50,15 +51,15 @@ class Lists:
 
 @dataclass(frozen=True)
 class Field:
-    """A space to be searched, and its words in few dimensions: what is near there is near in all of them.
+    """A space to be searched, and its words by their principal components, the largest first: (n, r) and (m, r).
 
-    Systems side by side say much the same. By the 200 principal components of some thousand columns nearly all words
-    that are nearest by all columns are found among a few more, at a sixth of the work.
+    Systems side by side say much the same: of some thousand columns 512 components say nearly all, and by the first 200
+    nearly all words that are nearest are found among a few more, at a sixth of the work.
     """
 
     space: BilingualSpace
-    asked: Tensor  # (n, r)
-    answering: Tensor  # (m, r)
+    asked: Tensor
+    answering: Tensor
 
     @classmethod
     def of(cls, space: BilingualSpace) -> Field:
@@ -66,62 +67,57 @@ class Field:
         if len(space.target) <= _SMALL:
             return cls(space, space.source, space.target)
         sample = torch.cat([space.source[:_SAMPLE], space.target[:_SAMPLE]])
-        basis = torch.linalg.eigh(sample.T @ sample).eigenvectors[:, -_COMPONENTS:]  # (c, r)
+        basis = torch.linalg.eigh(sample.T @ sample).eigenvectors.flip(1)[:, :_NEARLY_ALL]  # (c, r)
         return cls(space, space.source @ basis, space.target @ basis)
 
     def swapped(self) -> Field:
         """Return the same, searched from the other side."""
         return Field(self.space.swapped(), self.answering, self.asked)
 
-    def neighbourhood(self, rows: Tensor, run: Run) -> Tensor:
-        """Return the mean cosine of source rows (n,) with their nearest targets, r of CSLS."""
-        return self._best(rows, NEIGHBOURS, None, run)[0].mean(dim=1)
+    def nearest(self, rows: Tensor, count: int, run: Run) -> tuple[Tensor, Tensor]:
+        """Return the nearest targets of source rows (n,), best first: cosines and rows, each (n, k)."""
+        search: dict[str, Any] = {"memory": run.memory, "progress": run.progress}
+        if self.asked is self.space.source:
+            return top_k(self.asked[rows], self.answering, count, **search)
+        few, fewer = self.asked[:, :_COMPONENTS].contiguous(), self.answering[:, :_COMPONENTS].contiguous()
+        near = top_k(few[rows], fewer, count + _SPARE, **search)[1]
+        blocks = zip(rows.split(_ROWS), near.split(_ROWS), strict=True)
+        cosines = [torch.bmm(self.answering[some], self.asked[own][:, :, None])[:, :, 0] for own, some in blocks]
+        best, place = torch.cat(cosines).topk(min(count, near.shape[1]), dim=1)
+        return best, near.gather(1, place)
 
     def look(self, rows: Tensor, run: Run) -> tuple[Tensor, Tensor, Tensor]:
-        """Return r of CSLS of source rows, their best target by CSLS, each (n,), and the two best scores (n, 2).
-
-        One search does for both: the best by CSLS are among the nearest.
-        """
-        cosines, near = self._best(rows, LIST, None, run)
+        """Return r of CSLS of source rows, their best target by CSLS, each (n,), and the two best scores (n, 2)."""
+        cosines, near = self.nearest(rows, LIST, run)
         scores, place = (cosines - self.space.target_means[near] / 2).topk(min(2, near.shape[1]), dim=1)
-        best = near.gather(1, place)[:, 0]
-        return cosines[:, :NEIGHBOURS].mean(dim=1), best, scores[:, [0, -1]]
+        return mean_of_nearest(cosines), near.gather(1, place)[:, 0], scores[:, [0, -1]]
 
-    def candidates(self, rows: Tensor, run: Run) -> Lists:
-        """Find the best targets of source rows (n,) by CSLS."""
-        scores, found = self._best(rows, LIST, self.space.target_means / -2, run)
+    def lists(self, rows: Tensor, cosines: Tensor, near: Tensor) -> Lists:
+        """Return the best targets of source rows (n,) by CSLS, of the nearest ones (n, k)."""
+        scores, place = (cosines - self.space.target_means[near] / 2).topk(min(LIST, near.shape[1]), dim=1)
         query = Query(rows, self.space.source[rows], self.space.means[0][rows])
-        return Lists(query, found, scores[:, [0, min(1, scores.shape[1] - 1)]])
+        return Lists(query, near.gather(1, place), scores[:, [0, min(1, scores.shape[1] - 1)]])
 
-    def _best(self, rows: Tensor, count: int, bias: Tensor | None, run: Run) -> tuple[Tensor, Tensor]:
-        """Return the `count` best targets of source rows by cosine + bias: scores and rows, each (n, k)."""
-        search: dict[str, Any] = {"memory": run.memory, "progress": run.progress}
-        exact = self.asked is self.space.source
-        scores, near = top_k(self.asked[rows], self.answering, count + (0 if exact else _SPARE), bias, **search)
-        if exact:
-            return scores, near
-        cosines = [
-            torch.bmm(self.space.target[some], self.space.source[own][:, :, None])[:, :, 0]
-            for own, some in zip(rows.split(_ROWS), near.split(_ROWS), strict=True)
-        ]
-        scores = torch.cat(cosines) if bias is None else torch.cat(cosines) + bias[near]
-        scores, place = scores.topk(min(count, scores.shape[1]), dim=1)
-        return scores, near.gather(1, place)
+
+def mean_of_nearest(cosines: Tensor) -> Tensor:
+    """Return r of CSLS (n,) of words whose nearest have cosines (n, k), best first."""
+    return cosines[:, :NEIGHBOURS].mean(dim=1)
 
 
 @torch.no_grad()
 def survey(source: Tensor, target: Tensor, run: Run) -> dict[Direction, tuple[Field, Lists]]:
-    """Search mapped vocabularies (n, c), (m, c) from both sides for means, best words and candidates."""
+    """Search mapped vocabularies (n, c), (m, c) from both sides for means, best words and candidates.
+
+    One search per side does for all: the best by CSLS are among the nearest.
+    """
     bare = Field.of(BilingualSpace(source, target, memory=run.memory, scaled=True))
     rows = [torch.arange(len(side), device=side.device) for side in (source, target)]
-    means = bare.neighbourhood(rows[0], run), bare.swapped().neighbourhood(rows[1], run)
-    space = BilingualSpace(source, target, memory=run.memory, means=means, scaled=True)
-    field = Field(space, bare.asked, bare.answering)
-    if bare.asked is bare.space.source:
-        field = Field.of(space)
+    near = [one.nearest(own, NEAR, run) for one, own in zip((bare, bare.swapped()), rows, strict=True)]
+    means = mean_of_nearest(near[0][0]), mean_of_nearest(near[1][0])
+    field = replace(bare, space=BilingualSpace(source, target, memory=run.memory, means=means, scaled=True))
     result = {}
-    for direction, one, own in zip(Direction, (field, field.swapped()), rows, strict=True):
-        lists = one.candidates(own, run)
+    for direction, one, own, found in zip(Direction, (field, field.swapped()), rows, near, strict=True):
+        lists = one.lists(own, *found)
         one.space.best.rows, one.space.best.scores = lists.candidates[:, 0].clone(), lists.top
         result[direction] = one, lists
     return result

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from lnmap.direction import Direction, Side
+from lnmap.judge.kinds import Kinds
 from lnmap.judge.logit import Judge, Weights
-from lnmap.judge.panel import CHOSEN_BACK, Panel
-from lnmap.methods.auto.candidates import Field
-from lnmap.methods.auto.start import FEW, without
+from lnmap.judge.panel import CHOSEN_BACK, KIND, Panel
+from lnmap.methods.auto.candidates import NEAR, Field, mean_of_nearest
+from lnmap.methods.auto.start import without
 from lnmap.methods.auto.systems import Vocabularies, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
+from lnmap.progress import Task
 from lnmap.retrieve import BilingualSpace
 
-FOLDS = 5
-_HELD = 1000  # words that are held out in all; more teach nothing
-_RIDGE = 30.0
+FOLD = 7.0  # CPU seconds for 17 000 words, to show how far a run has come
+_HELD = 2000  # words that are held out in all
+_RIDGE, _RIDGE_KIND = 30.0, 100.0
 _SEVERAL = 1.2  # translations per word, in a dictionary that gives all
 # Means of the weights learnt from development words of English with French, Finnish, Greek and Hebrew, each language
 # counting once; those of words spelt alike, from the first two. Seeds are made of frequent words, which are seldom
@@ -75,35 +78,51 @@ def learn_judges(
     seed: Tensor,
     known: Tensor,
     panel: Panel,
+    kinds: dict[Side, Kinds],
     fields: dict[Direction, Field],
     own: Tensor | None,
+    parts: int,
+    whole: Task,
     run: Run,
-) -> tuple[dict[Direction, Judge], dict[Direction, Outcomes]]:
-    """Return the judge of each direction, and what it learnt from.
+) -> tuple[Panel, dict[Direction, Judge], dict[Direction, Outcomes]]:
+    """Return the panel with the kinds of words that answers are, the judge of each direction, and what it learnt from.
 
     :param dictionary: what the systems are fitted on (k, 2), the seed among it.
     :param known: all pairs known to be right (m, 2).
     :param fields: both vocabularies as systems see them that were fitted on all of it.
     :param own: pairs (h, 2) that held-out words chose in the round before. Pairs that joined the dictionary look better
         to systems fitted on them than they are; held-out words must look as good, or the judge is too sure of the rest.
+    :param parts: how many parts of the seed are held out in turn.
+    :param whole: advanced by `FOLD` after each.
     """
     judges: dict[Direction, Judge] = {}
-    if len(seed[:, 0].unique()) < FEW:  # the dictionary was found from the seed: no word of it can be held out
-        return {direction: usual(panel, direction) for direction in Direction}, {}
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
-    with run.progress.task("cross-fitting", FOLDS) as task:
-        for held in folds(seed, run):
-            systems = fit_systems(vectors, unseen(dictionary, seed, held, own), run)
-            found = _without_fold(systems, vectors, fields[Direction.FORWARD].space, run)
-            for direction, field in zip(Direction, (found, found.swapped()), strict=True):
-                gathered[direction].append(_judged_words(field, held, known, panel, direction, run))
-            task.advance()
-    outcomes = {}
-    for direction, parts in gathered.items():
-        every = Outcomes(*(torch.cat(column) for column in zip(*parts, strict=True)))
-        judges[direction] = Judge.fit(panel.names(direction), *every[:3], USUAL, _RIDGE, _complete(known, direction))
-        outcomes[direction] = every
-    return judges, outcomes
+    for held in folds(seed, parts, run):
+        systems = fit_systems(vectors, unseen(dictionary, seed, held, own), run)
+        found = _without_fold(systems, vectors, fields[Direction.FORWARD].space, run)
+        for direction, field in zip(Direction, (found, found.swapped()), strict=True):
+            gathered[direction].append(_judged_words(field, held, known, panel, direction, run))
+        whole.advance(FOLD)
+    outcomes, liked = {}, {}
+    for direction, found_words in gathered.items():
+        every = Outcomes(*(torch.cat(column) for column in zip(*found_words, strict=True)))
+        side, complete = direction.answering, _complete(known, direction)
+        judges[direction], weights = fit_judge(panel.names(direction), every, kinds[side], complete)
+        liked[side] = kinds[side].scores(weights)
+        features = torch.cat([every.features, liked[side][every.candidates][..., None]], dim=-1)
+        outcomes[direction] = every._replace(features=features)
+    return replace(panel, kinds=liked), judges, outcomes
+
+
+def fit_judge(names: tuple[str, ...], found: Outcomes, kinds: Kinds, complete: bool) -> tuple[Judge, Tensor]:
+    """Fit a judge that also looks at the kind of word, one more feature; return the kinds' weights (r,) with it."""
+    coordinates = kinds.coordinates(found.candidates)  # (n, k, r)
+    every = torch.cat([found.features, coordinates], dim=-1)
+    ridge = torch.tensor([_RIDGE] * len(names) + [_RIDGE_KIND] * coordinates.shape[-1], dtype=torch.float64)
+    judge = Judge.fit((*names, *kinds.names), every, found.there, found.right, USUAL, ridge, complete)
+    own, rest = judge.weights.values[: len(names)], judge.weights.values[len(names) :]
+    weights = Weights((*names, KIND), (*own, 1.0), judge.weights.none)
+    return replace(judge, weights=weights), torch.tensor(rest)
 
 
 def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor | None) -> Tensor:
@@ -116,7 +135,7 @@ def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor | None) -
 
 
 def usual(panel: Panel, direction: Direction) -> Judge:
-    """Return the judge where too few words can be held out."""
+    """Return the judge where no words are held out."""
     names = panel.names(direction)
     values = USUAL.of(names).tolist()
     return Judge(Weights(names, tuple(values[:-1]), values[-1]))
@@ -135,9 +154,10 @@ def _judged_words(field: Field, held: Tensor, known: Tensor, panel: Panel, direc
     held, known = held[:, columns], known[:, columns]
     size = max(len(field.asked), len(field.answering), int(known.max()) + 1)
     words = held[(held[:, 0] < len(field.asked)) & (held[:, 1] < len(field.answering)), 0].unique()
-    field.space.means[0][words] = field.neighbourhood(words, run)
-    _look_back(field, field.candidates(words, run).candidates.unique(), run)
-    lists, there = field.candidates(words, run).with_spelt_alike(panel, direction, len(field.answering))
+    near = field.nearest(words, NEAR, run)
+    field.space.means[0][words] = mean_of_nearest(near[0])
+    _look_back(field, field.lists(words, *near).candidates.unique(), run)
+    lists, there = field.lists(words, *near).with_spelt_alike(panel, direction, len(field.answering))
     right = torch.isin(words[:, None] * size + lists.candidates, known[:, 0] * size + known[:, 1])
     return Outcomes(lists.describe(panel, field.space, direction), there, right & there, words, lists.candidates)
 
@@ -160,8 +180,8 @@ def _complete(known: Tensor, direction: Direction) -> bool:
     return len(words) >= _SEVERAL * len(words.unique())
 
 
-def folds(seed: Tensor, run: Run) -> list[Tensor]:
+def folds(seed: Tensor, parts: int, run: Run) -> list[Tensor]:
     """Split seed pairs (k, 2) by their source words: a list of held-out pairs; enough of them, of a large seed."""
     words = seed[:, 0].unique()
     order = torch.randperm(len(words), generator=torch.Generator().manual_seed(run.seed)).to(words.device)[:_HELD]
-    return [seed[torch.isin(seed[:, 0], words[order[i::FOLDS]])] for i in range(min(FOLDS, len(words)))]
+    return [seed[torch.isin(seed[:, 0], words[order[i::parts]])] for i in range(min(parts, len(words)))]

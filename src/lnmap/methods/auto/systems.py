@@ -19,7 +19,7 @@ from lnmap.spelling import Spelling
 
 SPELLING = 0.2  # weight of the cosine of spellings in the search for candidates, where all systems count one
 _RIDGE = 3.0  # of the kernel's correction; the judge decides what it is worth
-_ANCHORS = 4000
+_ANCHORS = 2000
 _BLOCK = 8192
 
 
