@@ -67,6 +67,18 @@ class Embeddings:
         """Build from any array-like of shape (n, d)."""
         return cls(list(words), np.ascontiguousarray(vectors, dtype=np.float32), origin)
 
+    @classmethod
+    def checked(
+        cls, words: Sequence[str], vectors: NDArray[np.float32], origin: Mapping[str, Any], fingerprint: str
+    ) -> Embeddings:
+        """Build from what was checked before, without looking at the vectors again.
+
+        :param fingerprint: what the hash of words and vectors was then.
+        """
+        made = cls.__new__(cls)
+        vars(made).update(words=words, vectors=vectors, origin=origin, fingerprint=fingerprint)
+        return made
+
     @cached_property
     def index(self) -> dict[str, int]:
         """The row of each word."""

@@ -250,6 +250,22 @@ def test_export_gives_one_space(run, files, tmp_path, format):
     assert target.words[int(cosines.argmax())] == "temps"
 
 
+def test_export_of_fewer_columns_keeps_the_neighbours(run, files, tmp_path):
+    code, stdout, _ = run("export", files / "en-fr", "--out", tmp_path / "few", "--dim", 60, "--json")
+    written = json.loads(stdout)
+    assert (code, written["source"]["dim"]) == (0, 60)
+    source, target = (lnmap.read(written[side]["path"], policy="vecmap") for side in ("source", "target"))
+    assert source.dim == target.dim == 60
+    assert target.words[int((target.vectors @ source["time"]).argmax())] == "temps"
+
+
+@pytest.mark.parametrize("dim", [0, 100_000])
+def test_export_refuses_more_columns_than_there_are(run, files, tmp_path, dim):
+    code, _, err = run("export", files / "en-fr", "--out", tmp_path / "many", "--dim", dim)
+    assert (code, err.count("\n")) == (2, 1)
+    assert not (tmp_path / "many").exists()
+
+
 def test_export_refuses_to_overwrite(run, files, tmp_path):
     (tmp_path / "kept.txt").write_text("mine")
     code, _, err = run("export", files / "en-fr", "--out", tmp_path)
@@ -315,9 +331,10 @@ def test_version_and_no_command(run):
     assert run()[0] == 0
 
 
-def test_help_does_not_wait_for_torch():
+@pytest.mark.parametrize("command", ["--help", "methods"])
+def test_what_needs_no_torch_does_not_wait_for_it(command):
     program = (
-        "import sys; from lnmap.cli import main; code = main(['--help']); sys.exit(code or 'torch' in sys.modules)"
+        f"import sys; from lnmap.cli import main; code = main(['{command}']); sys.exit(code or 'torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
 

@@ -55,7 +55,7 @@ def settle(path, seconds=10):
 
 def trust_all_times(monkeypatch):
     # The time of the last change of a file's state cannot be set, so the rule is relaxed instead.
-    monkeypatch.setattr(cache, "_SETTLED_NS", -(10**12))
+    monkeypatch.setattr(cache, "SETTLED_NS", -(10**12))
 
 
 def entries(folder):
@@ -93,7 +93,7 @@ def test_a_file_just_written_is_not_trusted(tmp_path, folder):
 
 def test_a_racy_change_is_seen_even_with_the_same_identity(tmp_path, monkeypatch):
     path = write_words(tmp_path / "a.vec", 1.0)
-    monkeypatch.setattr(cache, "_identity", lambda path, status: ["all files look alike"])
+    monkeypatch.setattr(cache, "identity", lambda path, status: ["all files look alike"])
     assert read(path)["w1"][0] == 1
     write_words(path, 3.0)
     assert read(path)["w1"][0] == 3

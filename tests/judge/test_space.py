@@ -7,8 +7,8 @@ from lnmap.direction import Direction, Side
 from lnmap.judge import Judge, JudgedSpace, Judges, Panel, WordFacts
 from lnmap.judge.logit import Weights
 from lnmap.judge.pairs import induce_judged
-from lnmap.judge.panel import Columns
-from lnmap.judge.space import LIST
+from lnmap.judge.panel import Columns, describe
+from lnmap.judge.space import LIST, _top
 from lnmap.retrieve import BilingualSpace
 from lnmap.spelling import Letters
 
@@ -67,6 +67,19 @@ def test_a_word_outside_the_vocabulary_is_judged_by_its_vector_and_spelling():
     known, new = judged.search(ROWS, 5), judged.search(judged.source[ROWS], 5, words=["new"] * len(ROWS))
     assert torch.equal(known.rows, new.rows)
     assert new.confidence.shape == (len(ROWS), 5)
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+def test_the_best_candidate_is_ahead_of_the_second_however_sums_are_rounded(direction):
+    _, judged = spaces(WEIGHTS)
+    space = judged if direction is Direction.FORWARD else judged.swapped()
+    query, hits = space._query(ROWS, None), space.plain.search(ROWS, LIST)
+    ahead, behind = describe(space.judges.panel, space.plain, direction, query, hits.rows, _top(hits, query))[
+        ..., 1:3
+    ].unbind(-1)
+    assert (ahead[:, 0] > 0).all()
+    assert (behind[:, 0] == 0).all()
+    assert (ahead[:, 1:] == 0).all()
 
 
 def test_other_criteria_are_not_judged():

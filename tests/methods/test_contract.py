@@ -11,6 +11,7 @@ import lnmap
 from lnmap.errors import InputError, LnmapError, OptionError
 from lnmap.methods import METHODS
 from lnmap.methods.base import Alignment, LinearAlignment, Method, Run, require_pairs
+from lnmap.methods.facts import Facts
 from lnmap.methods.options import Options, option
 from lnmap.methods.procrustes import Procrustes
 from lnmap.testing import RULES, Contract, ContractError, check_method
@@ -51,6 +52,9 @@ def test_own_methods_say_more(name):
     """They can be told how to normalise, and are found under their name."""
     method = METHODS[name]
     assert method.name == name
+    assert METHODS.facts()[NAMES.index(name)] == tuple(getattr(method, one) for one in Facts._fields), (
+        "set them as texts"
+    )
     assert "normalize" in {spec.name for spec in fields(method.Options)}, "declare an option normalize"
     assert set(method.costs) <= {None, *method.profiles} or name == "lnmap", "costs are by profile"
     assert method.Options.__doc__

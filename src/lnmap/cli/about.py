@@ -34,7 +34,7 @@ def methods(name: Annotated[str | None, options.argument("NAME", "One method, to
         console.json([*map(_method_dict, METHODS.values()), *map(vars, METHODS.broken)])
     else:
         columns = ("name", "system", "learns from", "citation")
-        console.table(columns, [(key, cls.title, cls.supervision, cls.citation) for key, cls in METHODS.items()])
+        console.table(columns, METHODS.facts())
         for plugin in METHODS.broken:
             console.result(f"{str(plugin)[0].upper()}{str(plugin)[1:]}.")
         console.result(f"The default is {DEFAULT_METHOD}. 'lnmap methods NAME' lists the options of one.")

@@ -6,7 +6,7 @@ import json
 import shlex
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -179,7 +179,8 @@ def _journal(out: Path, run: Mapping[str, Any]) -> Iterator[None]:
 
     console.listeners.append(write)
     yield
-    path.unlink(missing_ok=True)  # the model's own log holds every row now
+    with suppress(OSError):  # the next run removes it
+        path.unlink(missing_ok=True)  # the model's own log holds every row now
 
 
 def _suggest_next(model: Model, out: Path, seconds: float) -> None:

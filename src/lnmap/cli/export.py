@@ -16,6 +16,8 @@ from lnmap.progress import Task
 if TYPE_CHECKING:
     from lnmap.model import Model
 
+_MOST = 384  # columns that are written unless more are asked for
+
 
 def export(
     folder: options.ModelFolder,
@@ -23,6 +25,9 @@ def export(
     format: options.Format = "vec",
     limit: Annotated[int | None, options.value("N", "Only the N most frequent words of each language.")] = None,
     reverse: options.Reverse = False,
+    dim: Annotated[
+        int | None, options.value("N", f"How many columns vectors have; by default as many as there are, or {_MOST}.")
+    ] = None,
     device: options.Device = "cpu",
 ) -> None:
     """Write the vectors of both languages in one space, for other programs.
@@ -31,13 +36,18 @@ def export(
 
     FOLDER gets source.vec and target.vec (or .bin, .npz, store folders). It
     appears when everything is written.
+
+    --dim writes fewer columns: the principal components of the vectors of both
+    languages, scaled to length one. The default method has more than a
+    thousand columns, of which some hundred say nearly all.
     """
     check_vectors(out, format)
     options.require_positive("limit", limit)
-    model = load_model(folder, device)
-    written = write_vectors(
-        out, format, {str(side): (model, side) for side in Side}, options.direction_of(reverse), limit
-    )
+    options.require_positive("dim", dim)
+    model, direction = load_model(folder, device), options.direction_of(reverse)
+    if dim is None and _columns(model, Side.SOURCE, direction) > _MOST:
+        dim = _MOST
+    written = write_vectors(out, format, {str(side): (model, side) for side in Side}, direction, limit, dim)
     console.answer(written, *(f"{one['path']}: {one['words']:,} words x {one['dim']}" for one in written.values()))
 
 
@@ -57,6 +67,7 @@ def write_vectors(
     languages: Mapping[str, tuple[Model, Side]],
     direction: Direction = Direction.FORWARD,
     limit: int | None = None,
+    dim: int | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Write languages in the space of their models to a new folder; it appears when everything is written."""
     from lnmap.io import write_stream
@@ -67,17 +78,24 @@ def write_vectors(
         for name, (model, side) in languages.items():
             file = name if format == "store" else f"{name}.{format}"
             n = min(len(model.side(side)), limit or sys.maxsize)
-            dim = int(model.map(model.side(side).vectors[:1], side, direction).shape[1])
+            columns = dim or _columns(model, side, direction)
             with console.task(f"writing {file}", n) as task:
-                write_stream(work / file, format, n, dim, _blocks(model, side, direction, n, task))
-            written[name] = {"path": str(out / file), "words": n, "dim": dim}
+                write_stream(work / file, format, n, columns, _blocks(model, side, direction, n, dim, task))
+            written[name] = {"path": str(out / file), "words": n, "dim": columns}
     return written
 
 
-def _blocks(model: Model, side: Side, direction: Direction, n: int, task: Task) -> Iterator[tuple[Sequence[str], Any]]:
+def _columns(model: Model, side: Side, direction: Direction) -> int:
+    """Return how many columns a model maps words to."""
+    return int(model.map(model.side(side).vectors[:1], side, direction).shape[1])
+
+
+def _blocks(
+    model: Model, side: Side, direction: Direction, n: int, dim: int | None, task: Task
+) -> Iterator[tuple[Sequence[str], Any]]:
     """Yield the first n words of a language and their mapped vectors, one block at a time."""
     words, start = model.side(side).words, 0
-    for block in model.mapped(side, direction):
+    for block in model.mapped(side, direction, dim):
         vectors = block[: n - start].cpu().numpy()
         yield words[start : start + len(vectors)], vectors
         start += len(vectors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -126,7 +127,18 @@ def in_bytes(megabytes: int) -> int:
     """Return the value of --memory in bytes."""
     if megabytes < 1:
         raise OptionError(f"--memory {megabytes} leaves no room to compute in; give 1 megabyte or more")
+    there = _megabytes_there()
+    if there is not None and megabytes > there:
+        raise OptionError(f"--memory {megabytes} is more than the {there} megabytes of this machine; give fewer")
     return megabytes << 20
+
+
+def _megabytes_there() -> int | None:
+    """Return how much memory this machine has, where the system says so."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def parse_settings(settings: Iterable[str] | None) -> dict[str, str]:

@@ -80,7 +80,7 @@ class Console:
         now = time.monotonic()
         if self.quiet or now - self._since < PATIENCE_S:
             return
-        if sys.stderr.isatty():
+        if self._bars is not None or sys.stderr.isatty():  # while bars are shown, rich before 15 says it is no terminal
             self._draw()
         elif now - max(self._spoke, self._since) >= SPARSE_S and now - work.started >= PATIENCE_S:
             self._spoke = now

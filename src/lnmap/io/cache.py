@@ -33,8 +33,8 @@ from lnmap.io.policy import ReadOptions
 from lnmap.io.source import ByteSource
 
 READER_VERSION = 1
+SETTLED_NS = 2_000_000_000
 
-_SETTLED_NS = 2_000_000_000
 _HEAD = 1 << 16
 _CHUNK = 1 << 22
 _MOST_SEEN = 16
@@ -65,7 +65,7 @@ def find_entry(source: ByteSource, options: ReadOptions) -> Embeddings | None:
             record = json.loads(index.read_bytes())
             if not _KEY.fullmatch(record["key"]):
                 return None
-            if _identity(source.path, source.stat) not in record["seen"]:
+            if identity(source.path, source.stat) not in record["seen"]:
                 if not _holds_bytes_of(record, file):
                     return None
                 _remember(record, file, source, index)
@@ -126,10 +126,10 @@ def _holds_bytes_of(record: dict[str, Any], file: IO[bytes]) -> bool:
 
 def _remember(record: dict[str, Any], file: IO[bytes], source: ByteSource, index: Path) -> None:
     """Write a record, with the source's identity if that can be trusted from now on."""
-    identity = _identity(source.path, source.stat)
-    settled = source.opened_ns - max(source.stat.st_ctime_ns, source.stat.st_mtime_ns) >= _SETTLED_NS
-    if settled and _identity(source.path, os.fstat(file.fileno())) == identity:
-        record["seen"] = [*record["seen"], identity][-_MOST_SEEN:]
+    own = identity(source.path, source.stat)
+    settled = source.opened_ns - max(source.stat.st_ctime_ns, source.stat.st_mtime_ns) >= SETTLED_NS
+    if settled and identity(source.path, os.fstat(file.fileno())) == own:
+        record["seen"] = [*record["seen"], own][-_MOST_SEEN:]
     with suppress(LnmapError):  # without it the next reading hashes or parses again
         write_json(index, record)
 
@@ -150,7 +150,8 @@ def _hash_first(file: IO[bytes], count: int) -> str:
     return digest.hexdigest()
 
 
-def _identity(path: Path, status: os.stat_result) -> list[Any]:
+def identity(path: Path, status: os.stat_result) -> list[Any]:
+    """Return what tells a file from what it was before: real path, device, inode, size, and times of change last."""
     real = os.path.realpath(path)
     return [real, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
 

@@ -159,7 +159,8 @@ def _describe_vectors(panel: Panel, space: BilingualSpace, query: Query, candida
     cosines = products.sum(dim=2)
     means = space.target_means[candidates]
     score = cosines - means / 2
-    margin = 2 * (score - torch.where(score >= top[:, :1], top[:, 1:], top[:, :1]))
+    leads = score > top.mean(dim=1, keepdim=True)  # sums round differently: no score equals the same one found before
+    margin = 2 * (score - torch.where(leads, top[:, 1:], top[:, :1]))
     back = 2 * cosines - query.means[:, None] - 2 * space.swapped().best.rivals(candidates, query.rows[:, None])
     own = (margin.clamp_min(0), margin.clamp_max(0), back.clamp_min(0), back.clamp_max(0))
     found = [2 * cosines - query.means[:, None] - means, *own]

@@ -107,10 +107,10 @@ class JudgedSpace(BilingualSpace):
             return Query(queries, self.source[queries], self.means[0][queries])
         vectors = torch.nn.functional.normalize(queries, dim=1)
         rows = torch.full((len(queries),), UNKNOWN, device=queries.device)
-        return Query(rows, vectors, self._mean(vectors, self.target), words or [""] * len(queries))
+        return Query(rows, vectors, self.plain._mean(vectors, self.plain.target), words or [""] * len(queries))
 
     def _search(self, query: Query, k: int) -> tuple[Tensor, ...]:
-        hits = self.plain.search(query.vectors, max(k, self._list))
+        hits = self.plain.search(query.rows if query.spelt is None else query.vectors, max(k, self._list))
         listed, rest = hits.rows[:, : self._list], hits.rows[:, self._list :]
         candidates, there = self._with_spelt_alike(query, listed)
         sure = self._probability(query, candidates, there, _top(hits, query))
@@ -141,7 +141,8 @@ class _JudgedTable(BestTable):
     """The best answer of each word and the probabilities of the two best, each word judged once."""
 
     def __init__(self, space: JudgedSpace) -> None:
-        super().__init__(space.source, space.target, space.target_means, memory=space.memory, progress=space.progress)
+        plain = space.plain.best
+        super().__init__(plain.queries, plain.candidates, plain.bias, memory=space.memory, progress=space.progress)
         self.space = space
 
     def _search(self, rows: Tensor) -> tuple[Tensor, Tensor]:

@@ -6,11 +6,13 @@ the entry point group `lnmap.methods`; docs/plugins.md has an example.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lnmap.errors import ModelError, OptionError
-from lnmap.methods.base import Alignment, Method
 from lnmap.methods.registry import Registry
+
+if TYPE_CHECKING:
+    from lnmap.methods.base import Alignment, Method
 
 # One line per method: its module and its class.
 METHODS = Registry(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from lnmap.errors import OptionError
-from lnmap.normalize import parse_recipe
 
 T = TypeVar("T", bound="Options")
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -32,6 +31,8 @@ class Options:
             if low is not None and value is not None and value < low:
                 raise OptionError(f"option {spec.name}={value!r}: must be at least {low:g}")
             if spec.name == "normalize":
+                from lnmap.normalize import parse_recipe  # it needs torch, a list of methods does not
+
                 parse_recipe(value)
 
     def with_values(self: T, values: Mapping[str, Any]) -> T:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isabstract
 from string import digits, whitespace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from lnmap.methods.base import Alignment, Method, Supervision
+from lnmap.methods.facts import Facts, read_facts
 from lnmap.methods.options import Options
+
+if TYPE_CHECKING:
+    from lnmap.methods.base import Alignment, Method
 
 GROUP = "lnmap.methods"
 _VALUE = bool | int | float | str
@@ -29,16 +33,31 @@ class BrokenPlugin:
         return f"the method {self.name!r} of the package {self.package} cannot be used: {self.problem}"
 
 
-class Registry(MutableMapping[str, type[Method]]):
-    """Methods by name; other packages are imported once a name is asked for that is not lnmap's own."""
+class Registry(MutableMapping[str, "type[Method]"]):
+    """Methods by name, imported when one is first asked for.
+
+    Other packages are imported once a name is asked for that is not lnmap's own.
+    """
 
     def __init__(self, *own: str) -> None:
-        """Import lnmap's own methods, each named by its module in this package and its class."""
-        places = (name.rsplit(".", 1) for name in own)
-        methods = (getattr(import_module(f"{__package__}.{module}"), cls) for module, cls in places)
-        self._methods: dict[str, type[Method]] = {method.name: method for method in methods}
+        """Take lnmap's own methods, each named by its module in this package and its class."""
+        self._own = own
         self._broken: list[BrokenPlugin] | None = None
         self.packages: dict[str, str] = {}  # of each method that is not lnmap's own
+
+    @cached_property
+    def _methods(self) -> dict[str, type[Method]]:
+        places = (name.rsplit(".", 1) for name in self._own)
+        methods = (getattr(import_module(f"{__package__}.{module}"), cls) for module, cls in places)
+        return {method.name: method for method in methods}
+
+    def facts(self) -> list[Facts]:
+        """Return what a list of all methods shows; lnmap's own are not imported for it."""
+        own = {facts.name: facts for facts in map(read_facts, self._own)}
+        self._find_plugins()
+        imported = self._methods if "_methods" in vars(self) else {}
+        others = (method for name, method in imported.items() if name not in own)
+        return [*own.values(), *(Facts(*(getattr(method, field) for field in Facts._fields)) for method in others)]
 
     def __getitem__(self, name: str) -> type[Method]:
         return self._methods[name] if name in self._methods else self._all()[name]
@@ -61,7 +80,7 @@ class Registry(MutableMapping[str, type[Method]]):
     @property
     def broken(self) -> list[BrokenPlugin]:
         """Methods of other packages that cannot be used."""
-        self._all()
+        self._find_plugins()
         return self._broken or []
 
     def alignment(self, kind: str) -> type[Alignment] | None:
@@ -74,7 +93,11 @@ class Registry(MutableMapping[str, type[Method]]):
         return {method.alignment.kind: method.alignment for method in self._methods.values()}
 
     def _all(self) -> dict[str, type[Method]]:
-        """Add the methods of other packages, once, and return all methods."""
+        self._find_plugins()
+        return self._methods
+
+    def _find_plugins(self) -> None:
+        """Add the methods of other packages, once."""
         if self._broken is None:
             self._broken = []
             for entry in entry_points(group=GROUP):
@@ -82,7 +105,6 @@ class Registry(MutableMapping[str, type[Method]]):
                 problem = self._add(entry, package)
                 if problem:
                     self._broken.append(BrokenPlugin(entry.name, package, problem))
-        return self._methods
 
     def _add(self, entry: EntryPoint, package: str) -> str | None:
         """Load and add a method; return what keeps it out, if anything does."""
@@ -110,6 +132,8 @@ def explain(error: BaseException) -> str:
 
 def declaration_problem(method: Any) -> str | None:
     """Return what is wrong with how a class describes itself, None if nothing is."""
+    from lnmap.methods.base import Alignment, Method, Supervision
+
     if not (isinstance(method, type) and issubclass(method, Method)):
         return "it is not a subclass of lnmap.methods.base.Method"
     name, kinds = _text(method, "name"), get_args(Supervision)

@@ -8,6 +8,7 @@
     log-<id>.jsonl                  the training log
     confidence-<id>.json            how far answers can be trusted, if the model was calibrated
     judges-<id>.json                what puts answers in order, if the method has it
+    condensed-<id>.safetensors      the words in few columns, for a judge; mapped into memory
     checkpoint.safetensors          an unfinished run, if there is one
 
 Every file's name carries its content, and the manifest names the files, so replacing model.json is what replaces a
@@ -25,17 +26,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
+from lnmap.compact import Condensed
 from lnmap.confidence import Confidence, Confidences
 from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io import load_store, save_store
 from lnmap.io.atomic import TEMPORARY, atomic_file, write_json, writing
+from lnmap.io.formats.store import VECTORS, VOCABULARY
+from lnmap.io.unchanged import hold, sha256
 from lnmap.judge import Judges
 from lnmap.lexicon import Lexicon
 from lnmap.methods import alignment_class
@@ -46,9 +50,10 @@ FORMAT, VERSION = "lnmap-model", 2
 CHECKPOINT = "checkpoint.safetensors"
 _MANIFEST = "model.json"
 _OWN_KEYS = ("format", "version", "alignment", "files", "pairs")  # of the manifest; the rest is the model's info
-_ROLES = ("alignment", "source", "target", "pairs", "outside", "log", "confidence", "judges")
+_ROLES = ("alignment", "source", "target", "pairs", "outside", "log", "confidence", "judges", "condensed")
 _CONFIDENCE_VERSION = _JUDGES_VERSION = 1
 _JUDGES = "judges."  # begins the names of their tensors
+_CHANGED = "{} was changed after it was saved (its SHA-256 differs)"
 _LARGEST_MEAN = 2.0  # of cosines, with room for rounding
 
 
@@ -78,6 +83,8 @@ def write_folder(parts: ModelParts, folder: Path) -> None:
     if judging:
         text = json.dumps({"version": _JUDGES_VERSION, **judging}, indent=1)
         files["judges"] = _write_bytes(folder, "judges", text.encode(), ".json")
+    if parts.condensed:
+        files["condensed"] = _write_bytes(folder, "condensed", dump_tensors(_few_columns(parts.condensed)))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -126,6 +133,7 @@ def _read_parts(folder: Path, manifest: Mapping[str, Any]) -> ModelParts:
         _read_confidence(folder, files["confidence"]) if "confidence" in files else None,
         _read_judges(folder, files["judges"], words, judging) if "judges" in files else None,
         _read_pairs(folder, files["outside"]) if "outside" in files else Lexicon([]),
+        _map_condensed(folder, files["condensed"]) if "condensed" in files else {},
     )
 
 
@@ -150,6 +158,30 @@ def _take_means(tensors: dict[str, Tensor]) -> dict[Direction, Means]:
     }
 
 
+def _few_columns(condensed: Mapping[Direction, Condensed]) -> dict[str, Tensor]:
+    named = {}
+    for direction, few in condensed.items():
+        named[f"{direction}.basis"] = few.basis
+        for side in Side:
+            named |= {f"{direction}.coarse.{side}": few.coarse[side], f"{direction}.fine.{side}": few.fine[side]}
+    return {name: tensor.contiguous().cpu() for name, tensor in named.items()}
+
+
+def _map_condensed(folder: Path, entry: Mapping[str, Any]) -> dict[Direction, Condensed]:
+    """Map the words in few columns into memory; they stay on the disk until they are used."""
+    _require_unchanged(folder, entry)
+    with safe_open(folder / _name(entry), framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    return {
+        direction: Condensed(
+            tensors[f"{direction}.basis"],
+            *({side: tensors[f"{direction}.{part}.{side}"] for side in Side} for part in ("coarse", "fine")),
+        )
+        for direction in Direction
+        if f"{direction}.basis" in tensors
+    }
+
+
 def _write_bytes(folder: Path, role: str, data: bytes, suffix: str = ".safetensors") -> dict[str, Any]:
     digest = hashlib.sha256(data).hexdigest()
     name = f"{role}-{digest[:12]}{suffix}"
@@ -171,10 +203,17 @@ def _write_side(folder: Path, side: Side, embeddings: Embeddings) -> dict[str, A
 
 def _read_side(folder: Path, side: Side, entry: Mapping[str, Any]) -> Embeddings:
     """Load a vocabulary and make sure that it is the one its name says."""
-    embeddings = load_store(folder / _name(entry))
-    if _name(entry) != f"{side}-{embeddings.fingerprint}":
-        raise ModelError(f"{_name(entry)} holds other words or vectors than were saved")
-    return embeddings
+    place = folder / _name(entry)
+    fingerprint = place.name.removeprefix(f"{side}-")
+    read: list[Embeddings] = []
+
+    def compare() -> bool:
+        read.append(load_store(place))
+        return read[0].fingerprint == fingerprint
+
+    if not hold([place / VECTORS, place / VOCABULARY], fingerprint, compare):
+        raise ModelError(f"{place.name} holds other words or vectors than were saved")
+    return read[0] if read else load_store(place, fingerprint=fingerprint)
 
 
 def _write_lines(folder: Path, role: str, rows: Iterable[Any]) -> dict[str, Any]:
@@ -241,6 +280,17 @@ def _name(entry: Mapping[str, Any]) -> str:
     return name
 
 
+def _require_unchanged(folder: Path, entry: Mapping[str, Any]) -> None:
+    """Compare a file's content with its SHA-256, unless it was compared before."""
+    path = folder / _name(entry)
+    try:
+        same = hold([path], str(entry["sha256"]), lambda: sha256(path) == entry["sha256"])
+    except OSError as error:
+        raise ModelError(f"{path.name} cannot be read ({error.strerror})") from error
+    if not same:
+        raise ModelError(_CHANGED.format(path.name))
+
+
 def _read_bytes(folder: Path, entry: Mapping[str, Any]) -> bytes:
     path = folder / _name(entry)
     try:
@@ -248,7 +298,7 @@ def _read_bytes(folder: Path, entry: Mapping[str, Any]) -> bytes:
     except OSError as error:
         raise ModelError(f"{path.name} cannot be read ({error.strerror})") from error
     if hashlib.sha256(data).hexdigest() != entry["sha256"]:
-        raise ModelError(f"{path.name} was changed after it was saved (its SHA-256 differs)")
+        raise ModelError(_CHANGED.format(path.name))
     return data
 
 

@@ -21,7 +21,6 @@ from lnmap.evaluate import Evaluation, evaluate
 from lnmap.induce import Mode, RankBy
 from lnmap.io import to_gensim
 from lnmap.io.atomic import locked
-from lnmap.judge import JudgedSpace
 from lnmap.lexicon import Lexicon
 from lnmap.model.answers import Candidate, Found, Translation, answer, check_least
 from lnmap.model.device import as_tensor, pick_device
@@ -31,7 +30,9 @@ from lnmap.model.hub import pull, push
 from lnmap.model.induced import InducedLexicon, Selection, induce_lexicon, ranking
 from lnmap.model.marks import LatestMarks, ordered, read_marks
 from lnmap.model.parts import ModelParts
+from lnmap.model.spaces import check_spaces, few_columns, make_space
 from lnmap.model.subwords import SpeltWords, find_subwords
+from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
 from lnmap.retrieve import MEMORY, BilingualSpace, Criterion, Hits
 
@@ -67,6 +68,7 @@ class Model(ModelParts):
             direction: {side: mean.to(self.device) for side, mean in means.items()}
             for direction, means in self.means.items()
         }
+        self.condensed = {direction: few.to(self.device) for direction, few in self.condensed.items()}
         self._spaces.clear()
         return self
 
@@ -95,22 +97,27 @@ class Model(ModelParts):
         columns = columns if words else columns.new_zeros(len(mapped), columns.shape[1])
         return torch.cat([mapped, columns.to(mapped)], dim=1)
 
-    def mapped(self, side: Side | str, direction: Way = Direction.FORWARD) -> Iterator[Tensor]:
-        """Map a whole vocabulary, one block of rows at a time."""
-        vocabulary = self.side(side)
+    def mapped(self, side: Side | str, direction: Way = Direction.FORWARD, dim: int | None = None) -> Iterator[Tensor]:
+        """Map a whole vocabulary, one block of rows at a time.
+
+        :param dim: how many columns to project unit vectors to, the same for both languages; None for all, as they are.
+        """
+        vocabulary, basis = self.side(side), None if dim is None else few_columns(self, Direction(direction), dim)
         for start in range(0, len(vocabulary), _BLOCK):
             block = slice(start, start + _BLOCK)
-            yield self.map(vocabulary.vectors[block], side, direction, vocabulary.words[block])
+            found = self.map(vocabulary.vectors[block], side, direction, vocabulary.words[block])
+            yield found if basis is None else unit(found) @ basis
 
-    def aligned(self, side: Side | str, direction: Way = Direction.FORWARD) -> Embeddings:
-        """Return a vocabulary with its vectors in the space of a direction."""
-        vectors = torch.cat(list(self.mapped(side, direction))).cpu().numpy()
+    def aligned(self, side: Side | str, direction: Way = Direction.FORWARD, dim: int | None = None) -> Embeddings:
+        """Return a vocabulary with its vectors in the space of a direction; `dim` as for `mapped`."""
+        vectors = torch.cat(list(self.mapped(side, direction, dim))).cpu().numpy()
         origin = {"aligned": str(Side(side)), "before": dict(self.side(side).origin)}
         return Embeddings(list(self.side(side).words), vectors, origin)
 
-    def to_gensim(self, direction: Way = Direction.FORWARD) -> tuple[Any, Any]:
-        """Return both languages in the space of a direction as gensim KeyedVectors."""
-        return to_gensim(self.aligned(Side.SOURCE, direction)), to_gensim(self.aligned(Side.TARGET, direction))
+    def to_gensim(self, direction: Way = Direction.FORWARD, dim: int | None = None) -> tuple[Any, Any]:
+        """Return both languages in the space of a direction as gensim KeyedVectors; `dim` as for `mapped`."""
+        source, target = (to_gensim(self.aligned(side, direction, dim)) for side in Side)
+        return source, target
 
     def use_subwords(self, side: Side | str, source: Any) -> None:
         """Translate unknown words by subwords.
@@ -131,21 +138,10 @@ class Model(ModelParts):
         direction = Direction(direction)
         if direction not in self._spaces:
             if direction in self.spaces:
-                self._spaces[direction] = self._new_space(direction)
+                self._spaces[direction] = make_space(self, direction)
             else:
                 self._spaces[direction] = self.space(direction.opposite).swapped()
         return self._spaces[direction]
-
-    def _new_space(self, direction: Direction) -> BilingualSpace:
-        means = self.means.get(direction)
-        plain = BilingualSpace(
-            torch.cat(list(self.mapped(direction.asked, direction))),
-            torch.cat(list(self.mapped(direction.answering, direction))),
-            memory=self.memory,
-            means=None if means is None else (means[direction.asked], means[direction.answering]),
-            progress=self.progress,
-        )
-        return plain if self.judges is None else JudgedSpace(plain, self.judges, direction)
 
     def translate(
         self,
@@ -355,7 +351,7 @@ class Model(ModelParts):
         return {word: vector for word, vector in vectors.items() if vector is not None}
 
     def _complete_means(self) -> None:
-        """Compute the neighbourhood means that the folder is to hold."""
+        """Compute what the folder is to hold of all words: their neighbourhood means, and a judge's few columns."""
         for direction in self.spaces:
             means = self.space(direction).means
             self.means[direction] = dict(zip((direction.asked, direction.answering), means, strict=True))
@@ -380,21 +376,10 @@ def load(folder: str | Path, device: str | torch.device = "cpu", marks: str | Pa
     if marks is not False:
         model.marks = read_marks(folder) if marks is True else read_marks(marks, required=True)
     with explained(Path(folder)):
-        _check(model)
+        check_spaces(model)
     return model.to(device)
 
 
 def save(model: Model, folder: str | Path) -> Path:
     """Write a model; an older one in the same folder stays valid until the new one is whole."""
     return model.save(folder)
-
-
-def _check(model: Model) -> None:
-    """Try the model on one word per side, so that parts which do not fit show at once."""
-    for direction in model.spaces:
-        asked, answering = (model.map(model.side(side).vectors[:1], side, direction) for side in Side)
-        if asked.shape != answering.shape or not (torch.isfinite(asked).all() and torch.isfinite(answering).all()):
-            raise ValueError("the two languages do not map into one space")
-        for side, means in model.means[direction].items():
-            if len(means) != len(model.side(side)):
-                raise ValueError(f"neighbourhood means of {len(means)} words for {len(model.side(side))} {side} words")

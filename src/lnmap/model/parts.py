@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from lnmap.compact import Condensed
 from lnmap.confidence import Confidences
 from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
@@ -28,6 +29,7 @@ class ModelParts:
     :param means: neighbourhood means of the space of each direction, as far as they are known.
     :param confidence: how far answers can be trusted; None if the model was not calibrated.
     :param judges: what puts answers in order and knows how far they can be trusted, if the method has it.
+    :param condensed: the words in few columns of the space of each direction, where a judge puts answers in order.
     """
 
     source: Embeddings
@@ -40,6 +42,7 @@ class ModelParts:
     confidence: Confidences | None = None
     judges: Judges | None = None
     outside: Lexicon = field(default_factory=lambda: Lexicon([]))
+    condensed: dict[Direction, Condensed] = field(default_factory=dict)
 
     @property
     def calibrated(self) -> bool:

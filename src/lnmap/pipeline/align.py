@@ -6,7 +6,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import torch
 
 from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
+from lnmap.errors import InputError, LexiconError, OptionError, OutputError, TrainingError
 from lnmap.io import read, read_lexicon
 from lnmap.io.atomic import locked
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
@@ -138,7 +138,8 @@ def align(
         if out is not None:
             model.write(Path(out))
             if isinstance(run.checkpoint, FolderCheckpoint):
-                run.checkpoint.clear()
+                with suppress(OutputError):  # the next run finishes or removes it
+                    run.checkpoint.clear()
     return model
 
 

@@ -109,10 +109,13 @@ def is_store(folder: Path) -> bool:
     return (folder / DESCRIPTION).is_file()
 
 
-def load_store(folder: str | Path, origin: Mapping[str, Any] | None = None) -> Embeddings:
+def load_store(
+    folder: str | Path, origin: Mapping[str, Any] | None = None, fingerprint: str | None = None
+) -> Embeddings:
     """Load a store; float32 vectors stay on the disk until they are used.
 
     :param origin: replaces fields of the stored origin.
+    :param fingerprint: of words and vectors that were checked before; the vectors are not read.
     """
     folder = Path(folder)
     if not is_store(folder):
@@ -122,7 +125,10 @@ def load_store(folder: str | Path, origin: Mapping[str, Any] | None = None) -> E
         description = _load_description(folder)
         words = _load_words(folder, description)
         vectors = _map_vectors(folder / VECTORS, description)
-        return Embeddings(words, vectors, {**description["origin"], **(origin or {})})
+        origin = {**description["origin"], **(origin or {})}
+        if fingerprint is not None and description["dtype"] == "float32" and len(words) == len(vectors):
+            return Embeddings.checked(words, vectors, origin, fingerprint)
+        return Embeddings(words, vectors, origin)
     except VectorFileError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError, InputError) as error:
