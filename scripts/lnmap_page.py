@@ -1,4 +1,4 @@
-"""Write tables, facts and figures of docs/auto.md, lnmap.md, nonlinear.md, reproduce.md and settings.md from the stored results.
+"""Write tables, facts and figures of five pages of docs from the stored results.
 
 python scripts/lnmap_page.py
 
