@@ -76,7 +76,7 @@ def test_a_process_that_hangs_is_ended():
         while True:
             pass
 
-    assert in_a_fork(hang, 0.2) is None
+    assert in_a_fork(hang, 0.1) is None
     assert in_a_fork(lambda: 5, 30) == 5
 
 
