@@ -59,8 +59,10 @@ def record(job: Job, out: Path | None = None, trace: Trace = forked, **more: boo
     :param more: `data=True` records all that it writes, for a simulated disk.
     """
     if out is None:
-        out = job.lab.fresh()
-        job.prepare(out)
+        first, out = job.lab.fresh(), job.lab.fresh()
+        for place in (first, out):
+            job.prepare(place)
+        job.run(first)  # what lnmap remembers of its input is in the cache from here on
     ended, calls = trace(job, out, **more)
     if ended.code:
         raise RuntimeError(f"the command fails without any fault: {ended.err[-300:]}")

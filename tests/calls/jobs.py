@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from lnmap.io import load_store
 from lnmap.model.marks import Marks
 
 _HOST = "/dl.fbaipublicfiles.com"
+_SETTLED_S = 2.5  # after which lnmap remembers that a model has not changed, which is another call that writes
 _MARKED = ("one", "two", "three")
 
 
@@ -34,7 +36,7 @@ class Job(kills.Command):
         return self.lab.launcher.start(self.argv(out), env=self.environment(out), **more)
 
     def environment(self, out: Path) -> Mapping[str, str]:
-        return {"LNMAP_CACHE": str(out.parent / "cache")}
+        return {"LNMAP_CACHE": str(self.lab.folder / "cache")}
 
     def run(self, out: Path) -> Ended:
         return self.lab.launcher.finish(self.start(out))
@@ -254,6 +256,8 @@ JOBS: dict[str, Make] = {
 def opened(name: str, lab: Lab) -> Iterator[Job]:
     """Make a job, and end what it needs afterwards."""
     made = JOBS[name](lab)
+    newest = max(path.stat().st_ctime for path in lab.model.rglob("*"))
+    time.sleep(max(0.0, newest + _SETTLED_S - time.time()))
     if isinstance(made, Job):
         yield made
     else:
