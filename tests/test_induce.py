@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 
+import lnmap.induce
 from lnmap.errors import OptionError
 from lnmap.induce import MODES, induce
 from lnmap.retrieve import neighbourhood_means
+from lnmap.search import near
 
 
 def spaces(n=90, m=70, d=8, seed=0):
@@ -112,6 +116,73 @@ def test_unknown_mode_and_ranking():
         induce(*spaces(), mode="best")
     with pytest.raises(OptionError, match="unknown ranking 'dot'; choose from csls, cosine"):
         induce(*spaces(), rank_by="dot")
+
+
+def plain(source, target, mode, count=1, k=10):
+    """Every pair by its definition, the earlier row first among equals: cosines in float64, rounded to float32."""
+    x, y = (torch.nn.functional.normalize(t) for t in (source, target))
+    cosine = (x.double() @ y.double().T).float()
+    sides = []
+    for scores in (cosine, cosine.T):
+        r = scores.T.topk(min(k, scores.shape[0]), dim=1).values.double().mean(dim=1).float()
+        order = (scores.double() - r / 2).sort(dim=1, descending=True, stable=True).indices[:, :count]
+        sides.append([(i, j) for i, row in enumerate(order.tolist()) for j in row])
+    forward, backward = set(sides[0]), {(j, i) for i, j in sides[1]}
+    wanted = {"forward": forward, "backward": backward, "mutual": forward & backward, "union": forward | backward}
+    return wanted[mode]
+
+
+def with_doubles(n, d=10, seed=0):
+    """Words with hubs, doubles and words without a vector."""
+    vectors = torch.nn.functional.normalize(torch.randn(n, d, generator=torch.Generator().manual_seed(seed)) + 0.2)
+    vectors[n // 3 : n // 3 + 40] = vectors[:40]
+    vectors[n // 2 : n // 2 + 20] = vectors[5]
+    vectors[-15:] = 0
+    return vectors
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("shortlist", "count"), [(11, 1), (32, 1), (32, 3)])
+def test_one_pass_gives_the_pairs_of_the_plain_way(mode, shortlist, count, dtype, monkeypatch):
+    """Doubles and zeros make ties, short lists make bounds fail; the pairs stay the same."""
+    monkeypatch.setattr(near, "_FEW", 0)
+    monkeypatch.setattr(near, "_SAMPLE", 64)
+    monkeypatch.setattr(lnmap.induce, "_SHORTLIST", shortlist)
+    monkeypatch.setattr(lnmap.induce, "near_both", partial(near.near_both, dtype=dtype))
+    source, target = with_doubles(500), with_doubles(400, seed=1)
+    found = induce(source, target, mode=mode, count=count, scaled=True)
+    assert {tuple(pair) for pair in found.rows.tolist()} == plain(source, target, mode, count)
+
+
+def test_few_words_are_searched_twice(plant, monkeypatch):
+    """Where translations stand out, the lists of the one pass prove nearly all answers."""
+    planted = plant(n=3000, d=40)
+    source, target = (torch.from_numpy(side.vectors) for side in (planted.source, planted.target))
+    source = source @ torch.from_numpy(planted.rotation)
+    again = []
+    original = lnmap.induce.best_by_bias
+    monkeypatch.setattr(
+        lnmap.induce, "best_by_bias", lambda q, *a, **k: (again.append(len(q)), original(q, *a, **k))[1]
+    )
+    found = induce(source, target)
+    assert sum(again) < 60
+    assert {tuple(pair) for pair in found.rows.tolist()} == plain(source, target, "mutual")
+
+
+@pytest.mark.parametrize("sizes", [(6000, 5), (5, 6000)])
+def test_a_large_vocabulary_and_a_small_one(sizes):
+    source, target = spaces(*sizes)
+    found = induce(source, target, memory=1 << 20)
+    assert {tuple(pair) for pair in found.rows.tolist()} == plain(source, target, "mutual")
+
+
+def test_the_means_come_with_the_pairs():
+    source, target = spaces()
+    x, y = (torch.nn.functional.normalize(t) for t in (source, target))
+    found = induce(source, target).head(3).above(-2)
+    for means, expected in zip(found.means, (neighbourhood_means(x, y), neighbourhood_means(y, x)), strict=True):
+        torch.testing.assert_close(means, expected)
 
 
 def test_repr_is_short():

@@ -32,11 +32,12 @@ PARTS = {
     "datasets": "errors direction version progress embeddings lexicon io",
     "spelling": "errors direction",
     "normalize": "errors direction embeddings",
-    "retrieve": "errors direction progress normalize",
+    "search": "progress",
+    "retrieve": "errors direction progress normalize search",
     "compact": "errors direction progress normalize retrieve",
     "foreign": "errors direction embeddings normalize retrieve",
     "confidence": "errors direction normalize retrieve",
-    "induce": "errors direction progress embeddings lexicon normalize retrieve",
+    "induce": "errors direction progress embeddings lexicon normalize search retrieve",
     "judge": "errors direction spelling normalize retrieve induce",
     "methods": "errors direction progress embeddings lexicon spelling normalize retrieve foreign confidence induce "
     "judge",
@@ -51,10 +52,10 @@ PARTS = {
     FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",
 }
 # The front doors may import everything above them.
-for front_door in ("experiments", "serve", "cli"):
+for front_door in ("experiments", "serve", "cli", "__main__"):
     PARTS[front_door] = " ".join(PARTS)
 
-NOT_CORE = {"io", "text", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli"}
+NOT_CORE = {"io", "text", "datasets", "model", "pipeline", FRONT, "experiments", "serve", "cli", "__main__"}
 CORE_NEEDS = {"torch", "numpy", "safetensors", "lnmap"}
 CORE_USES = {"anyascii"}  # where it is installed; without it words of other scripts are left as they are
 OPTIONAL = ["polars", "gensim", "typer", "click", "rich", "yaml", "scipy", "pandas", "tqdm", "huggingface_hub", "ray"]

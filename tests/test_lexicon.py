@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LexiconError, OptionError
-from lnmap.lexicon import Lexicon, identical_words, numerals, parse_rule
+from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon, identical_words, numerals, parse_rule
 
 
 def vocabulary(words):
@@ -155,7 +155,7 @@ def test_reversed_twice_is_the_same():
     lexicon = Lexicon.from_pairs([("a", "b"), ("c", "d")], path="p")
     assert list(lexicon.reversed()) == [("b", "a"), ("d", "c")]
     assert list(lexicon.reversed().reversed()) == list(lexicon)
-    assert lexicon.reversed().origin["path"] == "p"
+    assert lexicon.reversed().origin == {"path": "p", "reversed": True}
 
 
 def test_seeds_without_a_dictionary():
@@ -164,7 +164,35 @@ def test_seeds_without_a_dictionary():
     assert [s for s, _ in identical_words(source, target)] == ["2020", "taxi", "3.5", "1st", "12"]
     assert list(numerals(source, target)) == [("2020", "2020"), ("12", "12")]
     assert identical_words(source, target).origin == {"seed": "identical"}
+    assert numerals(source, target).origin == {"seed": "numerals"}
     assert not len(numerals(vocabulary(["a"]), target))
+
+
+def test_only_seeds_without_a_dictionary_were_not_given():
+    words = vocabulary(["a", "1"])
+    assert {name: make(words, words).is_given for name, make in SEEDS_WITHOUT_DICTIONARY.items()} == {
+        "identical": False,
+        "numerals": False,
+    }
+    assert Lexicon.from_pairs([("a", "b")]).is_given is True
+    assert Lexicon.from_pairs([("a", "b")], seed="mine").is_given is True
+
+
+def test_pairs_with_an_unknown_word_on_either_side():
+    lines = Lexicon.from_pairs([("a", "b"), ("x", "b"), ("A", "y"), ("A", "B"), ("x", "y")])
+    assert list(lines.outside(vocabulary(["a"]), vocabulary(["b"]))) == [("x", "b"), ("A", "y"), ("x", "y")]
+
+
+@pytest.mark.parametrize(("rule", "said"), [(None, "all"), ("1k-unique", "1k-unique")])
+def test_what_was_taken_is_recorded(rule, said):
+    words = vocabulary(["a", "b"])
+    taken = Lexicon.from_pairs([("a", "b"), ("x", "b")], path="p").take(rule, words, words)
+    assert taken.origin == {"path": "p", "take": said, "read": 2, "taken": 1}
+
+
+def test_shown_as_a_line():
+    lexicon = Lexicon.from_pairs([(str(i), "x") for i in range(2000)])
+    assert repr(lexicon) == "Lexicon(2,000 pairs, first [('0', 'x'), ('1', 'x'), ('2', 'x')])"
 
 
 def test_pairs_of_any_kind():

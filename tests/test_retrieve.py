@@ -14,6 +14,7 @@ from lnmap import retrieve
 from lnmap.errors import OptionError
 from lnmap.normalize import unit
 from lnmap.retrieve import BilingualSpace, best_ranks, neighbourhood_means, score_blocks, top_k
+from lnmap.search.blocks import row_top_k
 
 MB = 1 << 20
 HERE = {
@@ -224,6 +225,7 @@ import re, sys, torch
 from pathlib import Path
 from lnmap.normalize import unit
 from lnmap.retrieve import BilingualSpace, top_k
+from lnmap.search.near import near_both
 
 def resident(name):
     return int(re.search(name + r":\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
@@ -235,6 +237,7 @@ jobs = {
     "top_k": lambda: top_k(space.source[:2000], space.target, 10, memory=memory),
     "ranks": lambda: space.ranks(torch.arange(2000), torch.arange(2000)[:, None]),
     "isf": lambda: BilingualSpace(x, y[:2000], memory=memory).bias("isf"),
+    "both": lambda: near_both(space.source[:4000], space.target, 20, memory=memory),
 }
 top_k(x[:2], y[:100], 1)  # what the libraries keep
 (x[:100] @ y[:100].T * 2).logsumexp(dim=1)
@@ -255,7 +258,8 @@ def test_peak_memory():
     environment = os.environ | {"OMP_NUM_THREADS": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}  # freed is free
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
     growth = {name: int(size) for name, size in (line.split() for line in done.stdout.splitlines())}
-    assert set(growth) == {"top_k", "ranks", "isf"}
+    growth["both"] -= 24_000 * 20 * 8 + 20_000 * 40 * 8  # the lists, and twice the room for those of the columns
+    assert set(growth) == {"top_k", "ranks", "isf", "both"}
     assert max(growth.values()) < 32 * MB + 6 * MB, growth
     assert growth["top_k"] > 8 * MB  # or nothing was measured
 
@@ -297,7 +301,7 @@ def test_the_short_cut_is_taken_and_exact(monkeypatch):
     widest = []
     original = torch.Tensor.topk
     monkeypatch.setattr(torch.Tensor, "topk", lambda t, *a, **k: (widest.append(t.shape[1]), original(t, *a, **k))[1])
-    values, _ = retrieve._row_top_k(queries @ candidates.T, 10)
+    values, _ = row_top_k(queries @ candidates.T, 10)
     assert max(widest) <= 64 * 10 + 64
     torch.testing.assert_close(values.double(), expected, atol=1e-5, rtol=0)
 

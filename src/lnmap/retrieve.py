@@ -12,7 +12,7 @@ so one search serves all of them, and the score matrix is never held as a whole.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,62 +22,29 @@ from torch import Tensor
 from lnmap.errors import OptionError
 from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
+from lnmap.search.blocks import MEMORY, score_blocks, top_k
+from lnmap.search.near import means_of_both
+
+__all__ = [
+    "CRITERIA",
+    "MEMORY",
+    "NEIGHBOURS",
+    "UNKNOWN",
+    "BestTable",
+    "BilingualSpace",
+    "Criterion",
+    "Hits",
+    "best_ranks",
+    "neighbourhood_means",
+    "score_blocks",
+    "top_k",
+]
 
 Criterion = Literal["csls", "cosine", "isf"]
 CRITERIA: tuple[Criterion, ...] = ("csls", "cosine", "isf")
 NEIGHBOURS = 10  # k of CSLS in all the papers
-MEMORY = 512 << 20  # bytes one block of scores may take
 _BETA = 30.0  # temperature of the inverted softmax, as in MUSE
-_GROUP = 64  # candidates a group: a row's top-k lies in its k groups of largest maximum
-_MAX_ROWS = 1024
 UNKNOWN = -1  # row of a best candidate that has not been searched yet
-
-
-def score_blocks(
-    queries: Tensor,
-    candidates: Tensor,
-    bias: Tensor | None = None,
-    *,
-    memory: int = MEMORY,
-    progress: Progress | None = None,
-    title: str = "scoring",
-) -> Iterator[tuple[int, Tensor]]:
-    """Yield (first row, scores of shape (b, n)); the tensor is reused by the next block."""
-    n = len(candidates)
-    rows = max(1, min(_MAX_ROWS, len(queries), memory // (n * queries.element_size() * 5 // 4)))
-    buffer = queries.new_empty(rows, n)
-    with (progress or Silent()).task(title, len(queries)) as task:
-        for start in range(0, len(queries), rows):
-            block = queries[start : start + rows]
-            scores = torch.mm(block, candidates.T, out=buffer[: len(block)])
-            yield start, scores if bias is None else scores.add_(bias)
-            task.advance(len(block))
-
-
-def top_k(
-    queries: Tensor,
-    candidates: Tensor,
-    k: int,
-    bias: Tensor | None = None,
-    *,
-    memory: int = MEMORY,
-    progress: Progress | None = None,
-    title: str = "searching",
-) -> tuple[Tensor, Tensor]:
-    """Find the k best candidates of each query by `query . candidate + bias`.
-
-    :param queries: shape (m, d).
-    :param candidates: shape (n, d).
-    :param bias: shape (n,), added to every query's scores.
-    :return: scores and candidate rows, both of shape (m, min(k, n)), best first.
-    """
-    k = min(k, len(candidates))
-    values = queries.new_empty(len(queries), k)
-    rows = torch.empty(len(queries), k, dtype=torch.long, device=queries.device)
-    for start, scores in score_blocks(queries, candidates, bias, memory=memory, progress=progress, title=title):
-        stop = start + len(scores)
-        values[start:stop], rows[start:stop] = _row_top_k(scores, k)
-    return values, rows
 
 
 def neighbourhood_means(
@@ -216,18 +183,32 @@ class BilingualSpace:
     @property
     def means(self) -> tuple[Tensor, Tensor]:
         """CSLS neighbourhood means of the source words (n,) and of the target words (m,)."""
+        self._share_means()
+        if self._source_means is None and self._target_means is None:
+            search: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
+            self.keep_means(means_of_both(self.source, self.target, self.neighbours, **search))
         if self._source_means is None:
-            known = self._swapped._target_means if self._swapped else None
-            self._source_means = self._mean(self.source, self.target) if known is None else known
+            self._source_means = self._mean(self.source, self.target)
         return self._source_means, self.target_means
 
     @property
     def target_means(self) -> Tensor:
         """CSLS neighbourhood means of the target words (m,): all that ranking them needs."""
+        self._share_means()
         if self._target_means is None:
-            known = self._swapped._source_means if self._swapped else None
-            self._target_means = self._mean(self.target, self.source) if known is None else known
+            self._target_means = self._mean(self.target, self.source)
         return self._target_means
+
+    @property
+    def known_means(self) -> tuple[Tensor, Tensor] | None:
+        """The means of both sides, if nothing has to be computed for them."""
+        self._share_means()
+        known = self._source_means, self._target_means
+        return None if known[0] is None or known[1] is None else (known[0], known[1])
+
+    def keep_means(self, means: tuple[Tensor, Tensor]) -> None:
+        """Keep the means of the source and target words, which something else has computed."""
+        self._source_means, self._target_means = means
 
     @property
     def best(self) -> BestTable:
@@ -302,23 +283,13 @@ class BilingualSpace:
             return torch.cat([scores.mul_(_BETA).exp_().sum(dim=1).log() / -_BETA for _, scores in blocks])
         raise OptionError(f"unknown retrieval criterion {criterion!r}; choose from {', '.join(CRITERIA)}")
 
+    def _share_means(self) -> None:
+        """Take what the same space knows, searched from the other side."""
+        if self._swapped is not None:
+            if self._source_means is None:
+                self._source_means = self._swapped._target_means
+            if self._target_means is None:
+                self._target_means = self._swapped._source_means
+
     def _mean(self, queries: Tensor, candidates: Tensor) -> Tensor:
         return neighbourhood_means(queries, candidates, self.neighbours, memory=self.memory, progress=self.progress)
-
-
-def _row_top_k(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Exact top-k of each row; on long rows in a fifth of torch.topk's time."""
-    b, n = scores.shape
-    whole = n // _GROUP * _GROUP
-    if whole < 4 * _GROUP * k:
-        top = scores.topk(k, dim=1)
-        return top.values, top.indices
-    groups = scores[:, :whole].unflatten(1, (-1, _GROUP))  # (b, n/G, G)
-    best = groups.amax(dim=2).topk(k, dim=1).indices  # (b, k)
-    inside = groups.gather(1, best[:, :, None].expand(-1, -1, _GROUP)).flatten(1)  # (b, kG)
-    columns = (best[:, :, None] * _GROUP + torch.arange(_GROUP, device=scores.device)).flatten(1)
-    if whole < n:
-        inside = torch.cat([inside, scores[:, whole:]], dim=1)
-        columns = torch.cat([columns, torch.arange(whole, n, device=scores.device).expand(b, -1)], dim=1)
-    top = inside.topk(k, dim=1)
-    return top.values, columns.gather(1, top.indices)

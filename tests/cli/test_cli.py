@@ -403,8 +403,9 @@ def test_progress_on_a_terminal_and_in_a_file(monkeypatch, capsys):
     monkeypatch.setattr(terminal, "PATIENCE_S", 0.0)
     monkeypatch.setattr(terminal, "SPARSE_S", 0.0)
 
-    def work():
+    def work(verbose=False):
         console.reset()
+        console.verbose = verbose
         with console.task("outer", 2) as outer, console.task("inner", None) as inner:
             inner.advance()
             outer.advance()
@@ -414,7 +415,7 @@ def test_progress_on_a_terminal_and_in_a_file(monkeypatch, capsys):
 
     work()
     err = capsys.readouterr().err
-    assert "outer: 50% after 0 s, about 0 s left" in err
+    assert "outer: 50% after 0 s, about 0 s left (inner)" in err
     assert "note: careful" in err
     assert "moved_x" not in err
     screen = Terminal()
@@ -422,6 +423,8 @@ def test_progress_on_a_terminal_and_in_a_file(monkeypatch, capsys):
     monkeypatch.setenv("TERM", "xterm")
     work()
     assert "outer" in screen.getvalue()
+    assert "  inner" not in screen.getvalue()
+    work(verbose=True)
     assert "  inner" in screen.getvalue()
     assert "note: careful" in screen.getvalue()
     assert "2,000" in screen.getvalue()

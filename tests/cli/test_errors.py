@@ -256,6 +256,7 @@ def test_models_of_another_version_or_kind(refused, work):
         (["--policy", "magic"], ("unknown reading policy 'magic'", "muse")),
         (["--limit", "0"], ("limit of 0",)),
         (["--memory", "0"], ("--memory 0",)),
+        (["--memory", "999999999"], ("--memory 999999999 is more than the", "megabytes of this machine")),
         (["--seed", "x"], ("--seed", "lnmap align --help")),
         (["--nonsense"], ("--nonsense", "lnmap align --help")),
         (["--resume"], ("cannot resume",)),

@@ -59,6 +59,10 @@ def fetch(folder: Path, accept: bool = False) -> list[float]:
     return pauses
 
 
+def _killed(*arguments: object) -> None:
+    raise KeyboardInterrupt
+
+
 def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file())
 
@@ -100,6 +104,31 @@ def test_file_that_changes_between_two_tries_is_not_mixed(site, tmp_path, heeds)
     page.faults.clear()
     fetch(tmp_path)
     assert (tmp_path / REMOTE.path).read_bytes() == page.data
+
+
+def test_a_kill_while_a_changed_file_starts_over_does_not_mix_versions(site, tmp_path, monkeypatch):
+    page = site.put(AT, DATA, *["cut:5000"] * downloading.ATTEMPTS, ranges=False)
+    with pytest.raises(DownloadError, match="5,000 bytes are kept"):
+        fetch(tmp_path)
+    page.data, page.etag, page.ranges = DATA.replace(b"w", b"v"), '"two"', True
+    page.faults.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "touch", _killed)
+        patch.setattr(Path, "write_bytes", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            fetch(tmp_path)
+    fetch(tmp_path)
+    assert (tmp_path / REMOTE.path).read_bytes() == page.data
+
+
+def test_what_a_kill_leaves_beside_a_whole_file_is_removed(site, tmp_path):
+    site.put(AT, DATA)
+    fetch(tmp_path)
+    for ending in (".part", ".part.json"):
+        (tmp_path / (REMOTE.path + ending)).touch()
+    fetch(tmp_path)
+    assert left(tmp_path) == ["b.vec", "lock.json"]
+    assert len(site.gets(AT)) == 1
 
 
 def test_without_a_validator_nothing_is_continued(site, tmp_path):

@@ -18,6 +18,7 @@ DOCS = (
     "tutorial",
     "text",
     "choosing",
+    "ask",
     "command-line",
     "confidence",
     "dictionaries",

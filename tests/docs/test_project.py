@@ -119,7 +119,7 @@ def test_yaml_of_github_is_valid(path):
             assert job["runs-on"]
             for step in job["steps"]:
                 assert ("uses" in step) != ("run" in step)
-                assert "@" in step.get("uses", "@")
+                assert re.search(r"@[0-9a-f]{40}$|^$", step.get("uses", "")), "actions are named by their commit"
     elif path.name != "config.yml":
         assert {"name", "description", "body"} <= set(content)
         fields = [field for field in content["body"] if field["type"] != "markdown"]
@@ -137,6 +137,30 @@ def test_workflows_run_targets_of_the_makefile_only():
     ]
     assert steps
     assert all(re.fullmatch(r"make [a-z]+", step) for step in steps), steps
+
+
+def test_pinned_actions_have_one_commit_and_its_version_beside_it():
+    lines = [line.strip(" -") for path in WORKFLOWS for line in text(str(path)).splitlines() if "uses:" in line]
+    assert len(lines) > 5
+    assert all(re.fullmatch(r"uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line) for line in lines), lines
+    assert len(set(lines)) == len({line.partition("@")[0] for line in lines}), "the same action, the same commit"
+
+
+def pins(name: str) -> dict[str, str]:
+    """Return the versions that a file of constraints holds, by package."""
+    lines = [line.partition(";")[0].split("==") for line in text(name).splitlines() if not line.startswith("#")]
+    return {package.lower().replace("_", "-"): version.strip() for package, version in lines}
+
+
+def test_oldest_constraints_are_the_lower_bounds():
+    """Of torch and the rest, and of every extra; constraints.txt holds the newest that are known to work."""
+    wanted = [*PROJECT["dependencies"], *(one for extra in PROJECT["optional-dependencies"].values() for one in extra)]
+    bounds = dict(line.lower().split(">=") for line in wanted if not line.startswith("lnmap["))
+    oldest = pins("constraints-oldest.txt")
+    assert set(oldest) == set(bounds)
+    for name, least in bounds.items():
+        assert re.fullmatch(rf"{re.escape(least)}(\.0)*", oldest[name]), f"{name}: {least} and {oldest[name]}"
+    assert set(oldest) <= set(pins("constraints.txt"))
 
 
 def test_every_make_target_that_is_named_exists():

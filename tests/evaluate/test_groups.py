@@ -7,7 +7,7 @@ import pytest
 
 import lnmap
 from lnmap.evaluate import Evaluation, WordResult, expected_calibration_error, measure_groups, title_of
-from lnmap.evaluate.groups import BANDS
+from lnmap.evaluate.groups import BANDS, MEASURES
 
 
 def rows(count=4000, seed=0, confidence=False):
@@ -151,3 +151,25 @@ def test_confidence_of_an_evaluation_is_that_of_translate(pair):
         assert score.groups["all"]["mean_confidence"] == pytest.approx(np.mean(sure), abs=1e-5)
     model.confidence = None
     assert all(row.confidence is None for row in model.evaluate(pair.test).rows)
+
+
+def test_full_confidence_is_in_the_last_bin():
+    """1.0 belongs to the bin of 0.9 to 1, where it and 0.95 make up for each other."""
+    found = expected_calibration_error(np.array([1.0, 0.95]), np.array([False, True]))
+    assert found == pytest.approx((1 - 0.05) / 2)
+
+
+def test_every_group_and_measure_has_a_name_for_readers():
+    groups = measure_groups(rows(confidence=True))
+    assert {title_of(group) for group in groups} == {
+        "all words",
+        "gold is another word",
+        "gold is the word itself",
+        "answered by the word itself",
+        "rank 1-1,000",
+        "rank 1,001-5,000",
+        "rank 5,001-20,000",
+        "rank 20,001 and above",
+    }
+    assert MEASURES == {"p@1": "P@1", "mean_confidence": "mean confidence", "ece": "ECE"}
+    assert set(groups["all"]) == {"n", *MEASURES}

@@ -14,7 +14,7 @@ from lnmap.lexicon import Lexicon
 from lnmap.methods.base import LinearAlignment
 from lnmap.model.model import Model
 from lnmap.normalize import Normalizer
-from lnmap.retrieve import BilingualSpace
+from lnmap.retrieve import BilingualSpace, Hits
 
 # Five target words at growing angles from each of four source words, so that every rank is known by hand.
 SOURCE, TARGET = ["one", "two", "three", "four"], ["eins", "zwei", "drei", "vier", "fünf"]
@@ -246,3 +246,55 @@ def test_shown_as_a_line_and_in_a_notebook_as_a_table():
     assert len(found._repr_html_()) < 1000
     assert repr(Evaluation([], 3, 0, 3)) == "Evaluation(no scores; 0 of 3 words, csls)"
     assert Evaluation([], 3, 0, 3)._repr_html_().startswith("<table>")
+
+
+@pytest.mark.parametrize(("level", "z"), [(0.5, 0.674), (0.9, 1.645)])
+def test_both_ends_of_an_interval_are_where_they_belong(level, z):
+    low, high = results([0] * 500 + [1] * 500).interval(level=level)
+    spread = z * 100 * np.sqrt(0.25 / 1000)
+    assert (50 - low, high - 50) == (pytest.approx(spread, rel=0.12), pytest.approx(spread, rel=0.12))
+
+
+def test_a_judge_is_asked_about_first_answers_only():
+    asked = []
+
+    def judge(rows, hits):
+        asked.append((rows.tolist(), hits.rows.tolist(), hits.scores.shape, hits.cosines.shape))
+        return torch.tensor([[0.25], [0.75]])
+
+    found = by_hand([("two", "zwei"), ("one", "eins")], judge=judge)
+    assert asked == [([1, 0], [[0], [0]], (2, 1), (2, 1))]
+    assert [row.confidence for row in found.rows] == [0.25, 0.75]
+    assert [row.confidence for row in by_hand([("one", "eins")], judge=lambda rows, hits: None).rows] == [None]
+
+
+def test_a_space_that_judges_is_not_judged_again():
+    class Judging(BilingualSpace):
+        def search(self, queries, k=1, criterion="csls", words=None):
+            hits = super().search(queries, k, criterion, words)
+            return Hits(hits.rows, hits.scores, hits.cosines, torch.tensor([[0.5, 0.1]] * len(hits.rows)))
+
+    space = Judging(torch.eye(2), torch.eye(2))
+    gold = Lexicon.from_pairs([("a", "x"), ("b", "y")])
+    found = evaluate(space, words(["a", "b"]), words(["x", "y"]), gold, judge=lambda rows, hits: 1 / 0)
+    assert [row.confidence for row in found.rows] == [0.5, 0.5]
+
+
+def test_figures_have_two_digits_and_a_table_has_its_columns():
+    found = Evaluation(results([0, 1, 2]).rows, 7, 0, 7)
+    scores = found.to_dict()
+    assert (scores["coverage"], scores["p@1_all"], scores["p@5"]) == (42.86, 14.29, 100.0)
+    assert all(value == round(value, 2) for value in [*scores["p@1_interval"], scores["mrr"]])
+    low, high = results([0] * 4 + [1] * 3).to_dict()["p@1_interval"]
+    assert (low, high) == (round(low, 2), round(high, 2)) == (14.29, 85.71)
+    assert list(found.cells) == [
+        "P@1",
+        "95 % interval",
+        "P@5",
+        "P@10",
+        "MRR",
+        "words",
+        "coverage",
+        "P@1 of all",
+        "pairs seen",
+    ]

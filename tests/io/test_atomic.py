@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import pytest
 from tests.helpers import start, wait_for
 
 from lnmap.errors import OutputError
-from lnmap.io.atomic import TEMPORARY, atomic_file, atomic_folder, locked, write_json
+from lnmap.io import atomic
+from lnmap.io.atomic import TEMPORARY, append_line, atomic_file, atomic_folder, locked, make_folder, put, write_json
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and locks")
 
@@ -26,6 +28,115 @@ def test_locks(tmp_path):
         raise ZeroDivisionError
     with locked(tmp_path / "a"):
         pass
+
+
+@posix
+def test_a_run_that_fails_before_it_writes_leaves_no_folder(tmp_path):
+    with pytest.raises(ZeroDivisionError), locked(tmp_path / "a" / "b"):
+        raise ZeroDivisionError
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "killed").mkdir()
+    (tmp_path / "killed" / ".lock").touch()
+    (tmp_path / "own").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    for name in ("killed", "own", "full"):
+        with pytest.raises(ZeroDivisionError), locked(tmp_path / name):
+            raise ZeroDivisionError
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["full", "own"]
+    assert not list((tmp_path / "own").iterdir())
+    assert (tmp_path / "full" / "file").exists()
+
+
+@posix
+def test_a_lock_whose_file_was_removed_meanwhile_is_not_held(tmp_path, monkeypatch):
+    """A run that failed may remove the folder between the opening of its lock and the locking by another run."""
+    real, removed = atomic._lock, []
+
+    def lock(handle, wait=False):
+        if not removed:
+            removed.append(True)
+            (tmp_path / "a" / ".lock").unlink()
+            (tmp_path / "a").rmdir()
+        return real(handle, wait)
+
+    monkeypatch.setattr(atomic, "_lock", lock)
+    with locked(tmp_path / "a"):
+        with pytest.raises(OutputError, match="is being written by another run"), locked(tmp_path / "a"):
+            pass
+        assert (tmp_path / "a" / ".lock").exists()
+
+
+@pytest.fixture
+def disk(monkeypatch):
+    """Record in which order files are written to the disk and renamed; `fail` lets the writing of folders fail."""
+
+    class Disk:
+        done: list[str] = []
+        fail: int | None = None
+
+    def fsync(handle):
+        path = os.readlink(f"/proc/self/fd/{handle}")
+        if os.path.isdir(path) and Disk.fail:
+            raise OSError(Disk.fail, os.strerror(Disk.fail))
+        Disk.done.append("folder" if os.path.isdir(path) else "file")
+
+    def renaming(real):
+        def rename(*names):
+            Disk.done.append("rename")
+            return real(*names)
+
+        return rename
+
+    Disk.done = []
+    monkeypatch.setattr(os, "fsync", fsync)
+    for name in ("replace", "rename"):
+        monkeypatch.setattr(os, name, renaming(getattr(os, name)))
+    return Disk
+
+
+linux = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+
+
+@linux
+def test_data_are_on_the_disk_before_the_name_and_the_name_when_it_returns(tmp_path, disk):
+    write_json(tmp_path / "x.json", {})
+    assert disk.done == ["file", "rename", "folder"]
+    disk.done.clear()
+    with atomic_folder(tmp_path / "folder") as work:
+        (work / "deep").mkdir()
+        (work / "deep" / "file").touch()
+    assert disk.done == ["file", "folder", "folder", "rename", "folder"]
+    disk.done.clear()
+    (tmp_path / "work").touch()
+    put(tmp_path / "work", tmp_path / "there")
+    assert disk.done == ["file", "rename", "folder"]
+    disk.done.clear()
+    make_folder(tmp_path / "a" / "b")
+    assert disk.done == ["folder", "folder"]
+    make_folder(tmp_path / "a" / "b")
+    assert len(disk.done) == 2
+
+
+@linux
+def test_the_name_of_a_journal_is_on_the_disk_before_its_first_line(tmp_path, disk):
+    (tmp_path / "journal").touch()  # whoever made it was killed at once
+    append_line(tmp_path / "journal", b"one")
+    append_line(tmp_path / "journal", b"two")
+    assert disk.done == ["folder", "file", "file"]
+
+
+@linux
+def test_a_folder_that_cannot_be_written_to_the_disk_is_an_error_where_it_should_work(tmp_path, disk):
+    disk.fail = errno.EIO
+    with pytest.raises(OutputError, match="through to the disk: Input/output error") as caught:
+        write_json(tmp_path / "x.json", {})
+    assert "nothing that was there has been changed" not in str(caught.value)
+    with pytest.raises(OutputError, match="through to the disk"):
+        append_line(tmp_path / "journal", b"one")
+    assert not (tmp_path / "journal").read_bytes()
+    disk.fail = errno.EINVAL  # some file systems do not know it
+    write_json(tmp_path / "x.json", {})
 
 
 def test_atomic_file(tmp_path):
@@ -50,6 +161,15 @@ def test_files_get_the_usual_permissions(tmp_path):
         os.umask(mask)
     assert (tmp_path / "x.json").stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o750
+
+
+def test_writing_where_nothing_can_be_locked(tmp_path, monkeypatch):
+    """Windows has neither fcntl nor O_NOFOLLOW."""
+    monkeypatch.setattr(atomic, "fcntl", None)
+    monkeypatch.delattr(os, "O_NOFOLLOW", raising=False)
+    with atomic_folder(tmp_path / "folder") as work:
+        write_json(work / "x.json", {})
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["x.json"]
 
 
 def test_atomic_folder(tmp_path):

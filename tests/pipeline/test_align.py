@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import errno
+
 import numpy as np
 import pytest
 import torch
 
 import lnmap
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, LexiconError, LnmapError, TrainingError
+from lnmap.errors import InputError, LexiconError, LnmapError, OutputError, TrainingError
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import LinearAlignment, Method
 from lnmap.methods.procrustes import Procrustes, rotation
@@ -221,10 +223,28 @@ def test_an_interrupted_run_goes_on(problem, tmp_path):
     assert steps(problem, out) == [0, 1, 2, 3]
 
 
+def test_a_checkpoint_that_cannot_be_removed(problem, tmp_path, monkeypatch):
+    """A finished run does without; one that starts over must not continue what it was told to forget."""
+    out = tmp_path / "model"
+
+    def unlink(path, missing_ok=False):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lnmap.pipeline.checkpoint.Path.unlink", unlink)
+        align(problem, method=Steps(), out=out)
+    assert lnmap.load(out)
+    with monkeypatch.context() as patch:
+        patch.setattr("lnmap.pipeline.checkpoint.Path.unlink", unlink)
+        with pytest.raises(OutputError, match="cannot remove the unfinished run"):
+            align(problem, method=Steps(), out=out, resume=False)
+
+
 def test_resume_insists(problem, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(InputError, match=r"cannot resume in .*missing or cannot be read"):
         align(problem, method=Steps(), out=out, resume=True)
+    assert not out.exists()
     steps(problem, out, die_at=3)
     with pytest.raises(InputError, match="belongs to other data, pairs, options or seed"):
         align(problem, method=Steps(), out=out, resume=True, seed=1)

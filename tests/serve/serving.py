@@ -34,6 +34,14 @@ def small_model(pair: BundledPair, out: Path, **options) -> Path:
     return out
 
 
+def beginner(pair: BundledPair, out: Path, seed: int = 60, marked: int = 50) -> list[tuple[str, str]]:
+    """Align few words by few pairs; return pairs that the model has yet to learn."""
+    cut = pair.source.head(1000), pair.target.head(1000)
+    every = pair.train.take("1k-unique", *cut).pairs
+    lnmap.align(*cut, Lexicon(every[:seed]), method="geomm", out=out)
+    return every[seed : seed + marked]
+
+
 def subword_model(root: Path) -> Path:
     """Align a fastText model with a rotation of itself: words outside the vocabulary have vectors, both ways."""
     fasttext = pytest.importorskip("gensim.models.fasttext")

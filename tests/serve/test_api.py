@@ -201,7 +201,7 @@ def test_isometry_is_measured_on_demand(client):
 def test_description_names_every_endpoint_and_its_errors(client):
     described = client.get("/api/openapi.json").json()
     paths = described["paths"]
-    assert len(paths) == 14
+    assert len(paths) == 19
     for path, operations in paths.items():
         for operation in operations.values():
             assert operation["description"], path

@@ -9,32 +9,22 @@ continues. The exit code is 1 if anything failed.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
-import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tests.soak.figures import Figures, markdown
+from tests.soak.keeping import Kept, alone, commit, interruptible, replace_part, say
 from tests.soak.lanes import Plan, run_lanes
 from tests.soak.launcher import ROOT
 from tests.soak.scenarios import SCENARIOS
 
-from lnmap.io.atomic import atomic_file, write_json
-
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
-
-
-def _commit() -> str:
-    def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
-
-    changes = " with changes" if git("status", "-s", "src") else ""
-    return (git("rev-parse", "--short=12", "HEAD") or "unknown") + changes
 
 
 def _arguments() -> argparse.Namespace:
@@ -52,38 +42,34 @@ def _arguments() -> argparse.Namespace:
 
 def main() -> int:
     given = _arguments()
-    how = {"commit": _commit(), "minutes": given.minutes, "few": given.few, "seed": given.seed}
-    state = _load(given.state, None if given.again else how) if not given.fresh else {"how": how, "done": {}}
-    state.setdefault("how", how)
-    texts = given.again or ([given.only] if given.only else [""])
-    chosen = [one.key for one in SCENARIOS if any(text.lower() in one.key.lower() for text in texts)]
-    left = [key for key in chosen if given.again or key not in state["done"]]
-    began = time.monotonic()
-    for key, figures in run_lanes(left, Plan(given.minutes, given.few, given.seed)) if left else ():
+    how = {"commit": commit(), "minutes": given.minutes, "few": given.few, "seed": given.seed}
+    with alone(given.state):
+        kept = Kept(given.state, how, any_state=bool(given.again), fresh=given.fresh)
+        texts = given.again or ([given.only] if given.only else [""])
+        chosen = [one.key for one in SCENARIOS if any(text.lower() in one.key.lower() for text in texts)]
+        left = [key for key in chosen if given.again or key not in kept.done]
+        with interruptible(kept):
+            _run_all(left, Plan(given.minutes, given.few, given.seed), kept)
+        page = table(kept.state)
+        say(page)
+        if given.out:
+            replace_part(given.out, BEGIN, END, page)
+        if kept.unsaved:
+            say(f"the figures could not be kept: {kept.unsaved}")
+    return int(any(done["failed"] for done in kept.done.values()) or bool(kept.unsaved))
+
+
+def _run_all(keys: Sequence[str], plan: Plan, kept: Kept) -> None:
+    began, now = time.monotonic(), commit()
+    for key, figures in run_lanes(keys, plan) if keys else ():
         date = time.strftime("%Y-%m-%d", time.gmtime())
-        state["done"][key] = {**asdict(figures), "date": date, "commit": how["commit"]}
-        write_json(given.state, state)
-        _say(f"{(time.monotonic() - began) / 60:4.1f} min | " + " | ".join(figures.row(key)))
+        kept.done[key] = {**asdict(figures), "date": date, "commit": now}
+        kept.save()
+        say(f"{(time.monotonic() - began) / 60:4.1f} min | " + " | ".join(figures.row(key)))
         for failure in figures.failures:
-            _say(f"    failed: {failure}")
-    state["minutes_taken"] = state.get("minutes_taken", 0) + (time.monotonic() - began) / 60
-    write_json(given.state, state)
-    page = table(state)
-    _say(page)
-    if given.out:
-        _replace(given.out, page)
-    return int(any(done["failed"] for done in state["done"].values()))
-
-
-def _load(path: Path, how: dict[str, Any] | None) -> dict[str, Any]:
-    """Return the figures of finished scenarios if they were made in the same way, or in any way if `how` is None."""
-    try:
-        state: dict[str, Any] = json.loads(path.read_text())
-    except (OSError, ValueError):
-        state = {}
-    if how is None:
-        return {"done": {}, **state}
-    return state if state.get("how") == how else {"how": how, "done": {}}
+            say(f"    failed: {failure}")
+    kept.state["minutes_taken"] = kept.state.get("minutes_taken", 0) + (time.monotonic() - began) / 60
+    kept.save()
 
 
 def table(state: dict[str, Any]) -> str:
@@ -98,28 +84,12 @@ def table(state: dict[str, Any]) -> str:
     machine = f"{os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}"
     lines = f"{kind}: {dates[-1]}, commit {how['commit']}, seed {how['seed']}, {machine}, "
     lines += f"{state.get('minutes_taken', 0):.0f} minutes in all.\n\n"
-    for commit in sorted({one for one in commits.values() if one != how["commit"]}):
-        names = ", ".join(key.partition(": ")[2] for key, one in commits.items() if one == commit)
-        lines += f"Run again afterwards, at commit {commit}: {names}.\n\n"
+    for later in sorted({one for one in commits.values() if one != how["commit"]}):
+        names = ", ".join(key.partition(": ")[2] for key, one in commits.items() if one == later)
+        lines += f"Run again afterwards, at commit {later}: {names}.\n\n"
     rows = [Figures(**one).row(key) for key, one in done.items()]
     failures = [f"- {key}: `{text}`\n" for key, one in done.items() for text in one["failures"][:3]]
     return lines + markdown(rows) + ("\nWhat failed:\n\n" + "".join(failures) if failures else "")
-
-
-def _replace(path: Path, page: str) -> None:
-    """Replace the table between its marks in a page."""
-    text = path.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, mark, after = rest.partition(END)
-    if not mark:
-        raise SystemExit(f"{path} has no place for the figures: {BEGIN} ... {END}")
-    with atomic_file(path, "w", encoding="utf-8") as file:
-        file.write(f"{before}{BEGIN}\n\n{page}\n{END}{after}")
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -56,12 +56,19 @@ class Figures:
         self.attempts += 1
         began = time.perf_counter()
         try:
-            yield
-        except Skip as reason:
-            self.skipped = str(reason)
+            with self.skipping():
+                yield
         except Exception as error:
             self.fail(f"{type(error).__name__}: {error}")
         self.worst_s = max(self.worst_s, time.perf_counter() - began)
+
+    @contextmanager
+    def skipping(self) -> Iterator[None]:
+        """Note why nothing can be tried on this machine."""
+        try:
+            yield
+        except Skip as reason:
+            self.skipped = str(reason)
 
     def row(self, name: str) -> tuple[str, ...]:
         """Return the cells of one row of the table."""

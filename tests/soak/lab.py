@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from tests.helpers import contents
 from tests.soak.launcher import Launcher
@@ -20,16 +21,18 @@ from lnmap.embeddings import Embeddings
 from lnmap.io import save_store, write_lexicon
 from lnmap.io.atomic import TEMPORARY
 
-WORDS, DIM = 300, 40
-
 __all__ = ["Lab", "contents", "leftovers", "model_bits", "open_lab"]
 
 
 @dataclass
 class Lab:
-    """A folder, data and a launcher."""
+    """A folder, data and a launcher.
+
+    :param size: words per language and numbers per word.
+    """
 
     folder: Path
+    size: tuple[int, int] = (300, 40)
     counter: int = 0
 
     @cached_property
@@ -52,9 +55,9 @@ class Lab:
     @cached_property
     def data(self) -> Path:
         """The most frequent words of the bundled pair, as a user's own files: en, fr, en-fr.train.txt, ..."""
-        pair, folder = bundled_pair(), self.folder / "data"
+        pair, folder, (words, dim) = bundled_pair(), self.folder / "data", self.size
         for name, side in (("en", pair.source), ("fr", pair.target)):
-            save_store(Embeddings.from_arrays(side.words[:WORDS], side.vectors[:WORDS, :DIM]), folder / name)
+            save_store(Embeddings.from_arrays(side.words[:words], side.vectors[:words, :dim]), folder / name)
         for part, pairs in (("train", pair.train), ("test", pair.test)):
             write_lexicon(folder / f"en-fr.{part}.txt", pairs)
             write_lexicon(folder / f"fr-en.{part}.txt", pairs.reversed())
@@ -95,10 +98,10 @@ class Lab:
 
 
 @contextmanager
-def open_lab() -> Iterator[Lab]:
+def open_lab(**more: Any) -> Iterator[Lab]:
     """Open a lab in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="lnmap-soak-") as place:
-        lab = Lab(Path(place))
+        lab = Lab(Path(place), **more)
         try:
             yield lab
         finally:

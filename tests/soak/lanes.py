@@ -10,6 +10,8 @@ import itertools
 import multiprocessing
 import os
 import queue
+import signal
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -49,18 +51,24 @@ def run_lanes(keys: Sequence[str], plan: Plan) -> Iterator[tuple[str, Figures]]:
     for lane in lanes:
         lane.start()
     missing = set(keys)
-    while missing:
-        ended = not any(lane.is_alive() for lane in lanes)
-        try:
-            key, figures = done.get(timeout=1.0)
-        except queue.Empty:
-            if ended:
-                break
-            continue
-        missing.discard(key)
-        yield key, figures
-    for lane in lanes:
-        lane.join()
+    try:
+        while missing:
+            ended = not any(lane.is_alive() for lane in lanes)
+            try:
+                key, figures = done.get(timeout=1.0)
+            except queue.Empty:
+                if ended:
+                    break
+                continue
+            missing.discard(key)
+            yield key, figures
+    except KeyboardInterrupt:
+        for lane in lanes:
+            lane.terminate()
+        raise
+    finally:
+        for lane in lanes:
+            lane.join()
     for key in sorted(missing):
         yield key, _broken("its lane has died")
 
@@ -88,7 +96,9 @@ def _taken(shared: Any) -> Iterator[str]:
 
 
 def _settle_down(lane: str) -> None:
-    """Choose the lane's cores; the readers get a lower priority than the faults."""
+    """Choose the lane's cores; the readers get a lower priority than the faults. Leave interrupts to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the lab is tidied up
     with suppress(OSError, AttributeError):  # not Linux, or not allowed: all share the cores
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, cores[:1] if lane == LOAD else cores[1:] or cores)

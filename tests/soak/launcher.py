@@ -6,6 +6,7 @@ limits; from there on it does what `lnmap ARGUMENTS` does.
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import json
 import os
@@ -25,6 +26,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 _PRELOADED = ("torch", "numpy", "safetensors.torch", "lnmap.cli", "lnmap.pipeline", "lnmap.datasets")
 _PRELOADED += ("lnmap.experiments", "lnmap.experiments.report", "lnmap.serve.run", "lnmap.serve.models")
+_PRELOADED += ("gensim.models", "polars")
 _POLL_S = 0.002
 
 
@@ -74,6 +76,10 @@ class Child:
         with suppress(ProcessLookupError):
             (os.killpg if everyone else os.kill)(self.pid, signal.SIGKILL)
 
+    def go_on(self) -> None:
+        """Let a child go on that was told to hold."""
+        os.kill(self.pid, signal.SIGCONT)
+
 
 @dataclass
 class Launcher:
@@ -99,7 +105,10 @@ class Launcher:
         self._born_kb = self.call("tests.soak.launcher:nothing").grown_mb * 1024
 
     def start(self, argv: Sequence[object], **more: Any) -> Child:
-        """Start `lnmap ARGV`. `env`, `fsize` and `cwd` set its environment, largest file in bytes and folder."""
+        """Start `lnmap ARGV`. `env`, `fsize` and `cwd` set its environment, largest file in bytes and folder.
+
+        With `hold` it stops before the command begins, until it is told to go on.
+        """
         return self._start({"argv": [str(word) for word in argv], **more})
 
     def run(self, argv: Sequence[object], kill_after: float | None = None, limit_s: float = 300, **more: Any) -> Ended:
@@ -183,12 +192,23 @@ def _become(order: Mapping[str, Any]) -> int:
     if "argv" in order:
         from lnmap.cli import main
 
+        _hold(order)
         return main(order["argv"])
-    module, _, function = order["call"].partition(":")
-    found = getattr(importlib.import_module(module), function)(*order["arguments"])
+    module, _, name = order["call"].partition(":")
+    function = getattr(importlib.import_module(module), name)
+    _hold(order)
+    found = function(*order["arguments"])
     if found is not None:
         sys.stdout.write(json.dumps(found) + "\n")
     return 0
+
+
+def _hold(order: Mapping[str, Any]) -> None:
+    """Stop until SIGCONT, if that was asked for; any process may follow this one meanwhile."""
+    if order.get("hold"):
+        set_ptracer, anyone = 0x59616D61, ctypes.c_ulong(-1)
+        ctypes.CDLL(None).prctl(set_ptracer, anyone, 0, 0, 0)  # matters where Yama restricts ptrace
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def _fork(order: Mapping[str, Any]) -> int:

@@ -53,6 +53,11 @@ def memory_mb(pid: int) -> float:
     return 0.0
 
 
+def state(pid: int) -> str:
+    """Return the letter of a process's state, T for a stopped one; nothing if it has ended."""
+    return "".join(_stat(pid)[:1])
+
+
 def _all() -> list[int]:
     return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
 

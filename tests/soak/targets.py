@@ -100,6 +100,34 @@ def check_marks(path: Path) -> None:
         raise AssertionError(f"refused: {error}") from error
 
 
+def check_sheet(path: Path) -> None:
+    """Read an answer sheet: known words, answers that are words, and no line twice."""
+    from lnmap.ask import read_sheet
+
+    model = _loaded()
+    found = read_sheet(path, model)
+    numbers = [line.number for line in found.lines] + [number for number, _ in found.problems]
+    words = [word for line in found.lines for word, _ in line.answers]
+    if (
+        len(numbers) != len(set(numbers))
+        or not all(words)
+        or not all(line.word in model.source for line in found.lines)
+    ):
+        raise AssertionError("a line that is read twice, an empty answer or an unknown word")
+
+
+def check_skipped(path: Path) -> None:
+    """Read a journal of skipped words: no error at all, whatever it holds."""
+    from lnmap.ask.answers import SKIPPED, Skipped
+
+    journal = path.with_name(SKIPPED)
+    shutil.copyfile(path, journal)
+    skipped = Skipped(journal.parent)
+    skipped.add("house", "source")
+    if "house" not in skipped.words("source"):
+        raise AssertionError("a word that is added afterwards is lost")
+
+
 def check_result(path: Path) -> None:
     """Read a result and a plan of `reproduce`: a broken one is set aside or refused."""
     from lnmap.experiments import Results, Trial
@@ -126,6 +154,11 @@ def small_model() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="lnmap-fuzz-model-"))
     lnmap.align((words, source), (words, target), "identical", method="procrustes", device="cpu", out=folder)
     return folder
+
+
+@cache
+def _loaded() -> lnmap.Model:
+    return lnmap.load(small_model())
 
 
 def check_alignment(path: Path) -> None:
@@ -235,6 +268,8 @@ def _results() -> list[bytes]:
         return [results.path(trial, key).read_bytes(), Path(folder, "plan.json").read_bytes()]
 
 
+_SHEET = '\ufeff"source","answer","1","2","why"\r\n"w1","2","été","w2","x"\r\n"w3","","a\tb","",""\r\n'.encode()
+_SKIPPED = b'{"word": "house", "side": "source", "skipped": true}\n'
 _MARKS = b'{"source": "house", "target": "maison", "mark": "right", "time": "2026-01-01T00:00:00.000Z"}\n'
 
 
@@ -266,5 +301,7 @@ TARGETS: dict[str, Target] = {
     "model: alignment": Target(lambda: [next(small_model().glob("alignment-*")).read_bytes()], check_alignment),
     "model: manifest": Target(lambda: [(small_model() / "model.json").read_bytes()], check_manifest),
     "results of reproduce": Target(_results, check_result),
+    "answer sheet": Target(lambda: [_SHEET, b"sep=;\nanswer;target;1\n0;w2;x\nw1, y;w9\n"], check_sheet),
+    "journal of skipped words": Target(lambda: [_SKIPPED * 3, _SKIPPED + _SKIPPED[:20]], check_skipped),
     "journal of marks": Target(lambda: [_MARKS * 3, _MARKS + _MARKS[:40]], check_marks),
 }

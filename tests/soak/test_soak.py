@@ -147,7 +147,7 @@ def test_scenarios_run_again_are_named_in_the_table(monkeypatch, capsys, soak_ma
 
     monkeypatch.setattr(soak, "run_lanes", run_lanes)
     soak_main("--only", "security")
-    monkeypatch.setattr(soak, "_commit", lambda: "later")
+    monkeypatch.setattr(soak, "commit", lambda: "later")
     capsys.readouterr()
     soak_main("--again", "unsafe", "formulas")
     printed = capsys.readouterr().out

@@ -2,8 +2,8 @@
 
 A linear map is learnt from vectors of words whose translations are known. How badly it is known at a vector x is
 x' A x with A the inverse of (ridge + the sum of z z' over the known words z). Each word chosen is the one that lowers
-the mean of this over the whole vocabulary most: a word in a region that has many words and few known ones
-(transductive experimental design, Yu et al. 2006).
+the mean of this over the whole vocabulary most, where frequent words count more: a word in a region that has many
+words and few known ones (transductive experimental design, Yu et al. 2006).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch import Tensor
 from lnmap.normalize import RENORM, Normalizer
 
 RIDGE = 1.0
+FLAT = 50  # words that count about the same: the most frequent ones are not worth most
 
 
 def normalized(vectors: Tensor) -> Tensor:
@@ -21,8 +22,13 @@ def normalized(vectors: Tensor) -> Tensor:
     return Normalizer(RENORM).fit(vectors)
 
 
+def weights(words: int) -> Tensor:
+    """Return how much words count, by their place from the most frequent one, (n,)."""
+    return (torch.arange(words) + FLAT).float().rsqrt()
+
+
 @torch.no_grad()
-def choose(vectors: Tensor, known: Tensor, free: Tensor, count: int, worth: Tensor, ridge: float = RIDGE) -> Tensor:
+def choose(vectors: Tensor, known: Tensor, free: Tensor, count: int, weight: Tensor, ridge: float = RIDGE) -> Tensor:
     """Return the rows of the words to ask about (at most `count`), the most useful first.
 
     A step costs two products of the matrix with a vector: the inverse is never formed anew.
@@ -30,17 +36,17 @@ def choose(vectors: Tensor, known: Tensor, free: Tensor, count: int, worth: Tens
     :param vectors: shape (n, d), normalised.
     :param known: rows of the words whose translations are known.
     :param free: whether each word may be asked about, (n,).
-    :param worth: what each word's gain is multiplied by, (n,).
+    :param weight: how much each word counts in the mean, (n,).
     """
     x, d = vectors, vectors.shape[1]
-    spread = (x.T @ x).double() / len(x)  # (d, d), what the mean is taken over
+    spread = (x.T @ (x * (weight / weight.sum())[:, None])).double()  # (d, d), C: what the mean is taken over
     seen = x[known].double()
     inverse = torch.linalg.inv(ridge * torch.eye(d, dtype=torch.double) + seen.T @ seen)
     gain = ((x @ (inverse @ spread @ inverse).to(x)) * x).sum(dim=1)  # (n,), x' A C A x
     doubt = ((x @ inverse.to(x)) * x).sum(dim=1)  # (n,), x' A x
     free, chosen = free.clone(), []
     for _ in range(min(count, int(free.sum()))):
-        row = int((gain / (1 + doubt) * worth).masked_fill(~free, -torch.inf).argmax())
+        row = int((gain / (1 + doubt)).masked_fill(~free, -torch.inf).argmax())
         chosen.append(row)
         free[row] = False
         step = inverse @ x[row].double()  # A z

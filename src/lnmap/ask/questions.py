@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from lnmap.ask.choosing import choose, normalized
+from lnmap.ask.choosing import choose, normalized, weights
 from lnmap.direction import Direction
 from lnmap.embeddings import is_word
 from lnmap.errors import OptionError
@@ -18,14 +18,14 @@ from lnmap.model.model import Model, Way
 
 CANDIDATES = 5  # shown per word
 MOST_FREQUENT = 20_000  # rarer words are not asked about
-Why = Literal["far", "unsure", "frequent"]
+Why = Literal["far", "unsure", "central"]
 WHY: dict[Why, str] = {
     "far": "far from the words whose translations are known",
     "unsure": "the model is unsure of it",
-    "frequent": "frequent, and like many other words",
+    "central": "like many words whose translations are not known",
 }
 _UNSURE = 0.5  # confidence below which the best candidate is called unsure
-_FREQUENT = 1000
+_FAR = 0.3  # cosine below which the next word with a known translation is called far
 
 
 @dataclass(frozen=True)
@@ -70,21 +70,16 @@ def next_words(
     left_out = {asked.find(word) for word in skip}
     free = torch.tensor([is_word(word) and row not in left_out for row, word in enumerate(words)]) & ~answered
     vectors = normalized(torch.from_numpy(asked.vectors[:max_rank].copy()))
-    rows = choose(vectors, answered.nonzero()[:, 0], free, count, _worth(len(words)))
+    rows = choose(vectors, answered.nonzero()[:, 0], free, count, weights(len(words)))
     if not len(rows):
         return []
     chosen = [words[row] for row in rows.tolist()]
     found = model.look_up(chosen, candidates, direction)
     near = _nearest(vectors, answered.nonzero()[:, 0], rows)
     return [
-        Question(word, found[word].candidates, _why(found[word].candidates, row, alike), row + 1)
+        Question(word, found[word].candidates, _why(found[word].candidates, alike), row + 1)
         for word, row, alike in zip(chosen, rows.tolist(), near.tolist(), strict=True)
     ]
-
-
-def _worth(words: int) -> Tensor:
-    """Return what the frequency of a word makes of its gain, (n,)."""
-    return torch.ones(words)
 
 
 def _nearest(vectors: Tensor, known: Tensor, rows: Tensor) -> Tensor:
@@ -94,14 +89,9 @@ def _nearest(vectors: Tensor, known: Tensor, rows: Tensor) -> Tensor:
     return (vectors[rows] @ vectors[known].T).amax(dim=1)
 
 
-_FAR = 0.3
-
-
-def _why(found: tuple[Candidate, ...], row: int, near: float) -> Why:
+def _why(found: tuple[Candidate, ...], near: float) -> Why:
     """Return what speaks most for asking about a word."""
     sure = found[0].confidence if found else 0.0
     if near < _FAR:
         return "far"
-    if sure is not None and sure < _UNSURE:
-        return "unsure"
-    return "frequent" if row < _FREQUENT else "far"
+    return "unsure" if sure is not None and sure < _UNSURE else "central"

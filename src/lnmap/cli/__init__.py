@@ -14,6 +14,7 @@ from typer.main import get_command
 from lnmap.cli import (
     about,
     align,
+    ask,
     check,
     data,
     demo,
@@ -46,6 +47,7 @@ for command in (
     check.check,
     align.align,
     translate.translate,
+    ask.ask,
     evaluate.evaluate,
     induce.induce,
     export.export,

@@ -6,7 +6,7 @@ import json
 import shlex
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lnmap.lexicon import Lexicon
     from lnmap.model import Model
 
+_LONG_S = 10.0  # seconds of work that are announced
 JOURNAL = "training.jsonl"  # the log of a run under way; the finished model has its own
 
 
@@ -84,6 +85,7 @@ def align(
     from lnmap.model.device import pick_device
     from lnmap.model.marks import read_marks
 
+    started = time.monotonic()
     system = make_method(method or DEFAULT_METHOD, profile, options.parse_settings(settings))
     parse_rule(take)
     place, room = pick_device(device), options.in_bytes(memory)
@@ -97,7 +99,10 @@ def align(
 
     def report_start(chosen: Lexicon) -> None:
         console.say(_describe_seed(chosen))
-        console.say(f"training {system.name} on {place}")
+        cost = system.cost(profile, {}) if place.type == "cpu" else None
+        seconds = cost.seconds(len(x), len(y)) if cost is not None else 0.0
+        about = f", about {_duration(seconds)} of one core" if seconds >= _LONG_S else ""
+        console.say(f"training {system.name} on {place}{about}")
 
     x = read_language("source", source, policy, limit, not no_cache)
     y = read_language("target", target, policy, limit, not no_cache)
@@ -126,7 +131,12 @@ def align(
     if console.as_json:
         console.json({"model": str(out), **model.info, "pairs": dict(model.pairs.origin)})
     else:
-        _suggest_next(model, out)
+        _suggest_next(model, out, time.monotonic() - started)
+
+
+def _duration(seconds: float) -> str:
+    """Format a rough time: '40 s', '6 minutes'."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
 def _describe_seed(pairs: Lexicon) -> str:
@@ -144,15 +154,11 @@ def _describe_seed(pairs: Lexicon) -> str:
 
 
 def _seed_of(folder: Path) -> Lexicon | None:
-    """Return the seed of a model, with the pairs outside its vocabularies; None if there is none."""
-    from lnmap.lexicon import Lexicon
+    """Return the seed of the model in a folder; None if there is none."""
     from lnmap.model import load
+    from lnmap.pipeline.retrain import seed_of
 
-    if not (folder / "model.json").is_file():
-        return None
-    model = load(folder)
-    every = [*model.pairs, *model.outside]
-    return Lexicon(every, dict(model.pairs.origin)) if every else None
+    return seed_of(load(folder)) if (folder / "model.json").is_file() else None
 
 
 @contextmanager
@@ -173,14 +179,15 @@ def _journal(out: Path, run: Mapping[str, Any]) -> Iterator[None]:
 
     console.listeners.append(write)
     yield
-    path.unlink(missing_ok=True)  # the model's own log holds every row now
+    with suppress(OSError):  # the next run removes it
+        path.unlink(missing_ok=True)  # the model's own log holds every row now
 
 
-def _suggest_next(model: Model, out: Path) -> None:
+def _suggest_next(model: Model, out: Path, seconds: float) -> None:
     from lnmap.embeddings import is_word
 
     word = next((source for source, _ in model.pairs if len(source) > 3 and is_word(source)), "WORD")
     folder, word = shlex.quote(str(out)), shlex.quote(word)
-    console.result(f"model saved in {out} ({model.info['seconds']:.1f} s)")
+    console.result(f"model saved in {out} ({seconds:.1f} s)")
     console.say(f"next: lnmap translate {folder} {word}")
     console.say(f"      lnmap evaluate {folder} --pairs TEST-PAIRS")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -43,6 +44,9 @@ def _switch(name: str) -> Callable[[bool], bool]:
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", callback=_switch("quiet"), help="Print nothing but results and errors.")
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", callback=_switch("verbose"), help="Show each step of long work by itself.")
+]
 Debug = Annotated[bool, typer.Option("--debug", callback=_switch("debug"), help="Show where an error was raised.")]
 Json = Annotated[bool, typer.Option("--json", callback=_switch("as_json"), help="Print the result as JSON.")]
 ModelFolder = Annotated[Path, argument("DIR", "Model folder written by 'lnmap align'.")]
@@ -77,9 +81,9 @@ Memory = Annotated[int, value("MB", "Megabytes that one block of scores may take
 
 
 def with_common_flags(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add --json, --quiet and --debug, which every command takes; the terminal remembers them."""
+    """Add --json, --quiet, --verbose and --debug, which every command takes; the terminal remembers them."""
 
-    def common(as_json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None: ...
+    def common(as_json: Json = False, quiet: Quiet = False, verbose: Verbose = False, debug: Debug = False) -> None: ...
 
     own, added = (inspect.signature(one, eval_str=True).parameters for one in (command, common))
 
@@ -123,7 +127,18 @@ def in_bytes(megabytes: int) -> int:
     """Return the value of --memory in bytes."""
     if megabytes < 1:
         raise OptionError(f"--memory {megabytes} leaves no room to compute in; give 1 megabyte or more")
+    there = _megabytes_there()
+    if there is not None and megabytes > there:
+        raise OptionError(f"--memory {megabytes} is more than the {there} megabytes of this machine; give fewer")
     return megabytes << 20
+
+
+def _megabytes_there() -> int | None:
+    """Return how much memory this machine has, where the system says so."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def parse_settings(settings: Iterable[str] | None) -> dict[str, str]:

@@ -31,9 +31,11 @@ def serve(
 
     Example: lnmap serve en-fr
 
-    Marks of right and wrong pairs are kept in DIR/marks.jsonl. They count at
-    once, on the page, in 'lnmap translate' and in 'lnmap induce'; to train with
-    them: lnmap align SRC TGT --marks DIR --out DIR. Ctrl-C stops the server.
+    Marks of right and wrong pairs, and answers to the questions of the page, are
+    kept in DIR/marks.jsonl. They count at once, on the page, in 'lnmap translate'
+    and in 'lnmap induce'; the page has a button that trains the model again with
+    them, as 'lnmap align SRC TGT --marks DIR --out DIR' does. Ctrl-C stops the
+    server.
     """
     from lnmap.io import read_lexicon
 
@@ -49,7 +51,7 @@ def serve(
     gold, back = (None if path is None else read_lexicon(path) for path in (test, back_test))
     with run.listen(host, port) as sock:
         if not run.is_loopback(host):
-            console.note(f"everybody who can reach {host} can see these models and change their marks")
+            console.note(f"everybody who can reach {host} can see these models, change their marks and train them")
         models = Models.load(folders, gold, console, back)
         url = run.address(sock, host)
 

@@ -53,7 +53,7 @@ class Console:
 
     def reset(self) -> None:
         """Forget everything, as at the start of a program."""
-        self.as_json = self.quiet = False
+        self.as_json = self.quiet = self.verbose = False
         self.debug = os.environ.get("LNMAP_DEBUG", "0") not in ("", "0")
         self.listeners: list[Callable[[Mapping[str, Any]], None]] = []
         self._open: list[_Work] = []
@@ -80,11 +80,12 @@ class Console:
         now = time.monotonic()
         if self.quiet or now - self._since < PATIENCE_S:
             return
-        if sys.stderr.isatty():
+        if self._bars is not None or sys.stderr.isatty():  # while bars are shown, rich before 15 says it is no terminal
             self._draw()
         elif now - max(self._spoke, self._since) >= SPARSE_S and now - work.started >= PATIENCE_S:
             self._spoke = now
-            self.say(work.line())
+            whole = work if self.verbose else self._open[0]
+            self.say(whole.line() + ("" if whole is self._open[-1] or self.verbose else f" ({self._open[-1].title})"))
 
     def log(self, row: Mapping[str, Any]) -> None:
         """Print a row of the training log under its column names, and pass it to the listeners."""
@@ -163,10 +164,12 @@ class Console:
             self._bars.start()
             for work in self._open:
                 work.bar = None
-        for depth, work in enumerate(self._open):
+        for depth, work in enumerate(self._open if self.verbose else self._open[:1]):
+            inside = "" if self.verbose or len(self._open) == 1 else f": {self._open[-1].title}"
+            title = "  " * depth + work.title + inside
             if work.bar is None:
-                work.bar = self._bars.add_task("  " * depth + work.title, total=work.total)
-            self._bars.update(work.bar, completed=work.done)
+                work.bar = self._bars.add_task(title, total=work.total)
+            self._bars.update(work.bar, completed=work.done, description=title)
 
 
 def cell(value: Any) -> str:

@@ -98,7 +98,7 @@ def translation_dict(answer: Translation, criterion: str = "csls") -> dict[str, 
     """
 
     def describe(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
-        return [_candidate_dict(candidate, criterion) for candidate in candidates]
+        return [candidate_dict(candidate, criterion) for candidate in candidates]
 
     found: dict[str, Any] = {
         "word": answer.query,
@@ -114,7 +114,8 @@ def translation_dict(answer: Translation, criterion: str = "csls") -> dict[str, 
     return found
 
 
-def _candidate_dict(candidate: Candidate, criterion: str) -> dict[str, Any]:
+def candidate_dict(candidate: Candidate, criterion: str = "csls") -> dict[str, Any]:
+    """Return a candidate as a JSON value."""
     numbers = {criterion: candidate.score, "cosine": candidate.cosine}
     rounded = {name: None if number is None else round(number, 6) for name, number in numbers.items()}
     sure = None if candidate.confidence is None else round(candidate.confidence, 4)
@@ -151,7 +152,7 @@ def _table(answers: Sequence[Translation], criterion: str, first: bool) -> Itera
     for answer in answers:
         query = " ".join(answer.query.split("\t"))  # a tab would begin a column
         for one in answer.candidates:
-            found = _candidate_dict(one, criterion)
+            found = candidate_dict(one, criterion)
             rows.append([query, one.word, *(found[name] for name in columns)])
         if not answer.candidates:
             rows.append([query, *[None] * (1 + len(columns))])

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from lnmap.datasets.verify import FIRST_BYTES, Kind, Ledger, problem_at_start, problem_in, sha256
 from lnmap.errors import DownloadError, OptionError
-from lnmap.io.atomic import write_json, writing
+from lnmap.io.atomic import make_folder, put, write_json, writing
 from lnmap.progress import Progress, Silent, Task
 from lnmap.version import __version__
 
@@ -63,9 +63,10 @@ def fetch(remote: Remote, folder: Path, ledger: Ledger, progress: Progress, acce
     if target.is_file():
         if ledger.files.get(remote.path, {}).get("bytes") != target.stat().st_size:
             _verify(remote, target, target, ledger, progress, accept_changed)
+        _Part(target).forget()
         return
     with writing("the download", target):
-        target.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(target.parent)
         part = _Part(target)
         try:
             _retry(lambda: _attempt(remote, part, progress), progress, ATTEMPTS, lambda: part.size)
@@ -76,8 +77,8 @@ def fetch(remote: Remote, folder: Path, ledger: Ledger, progress: Progress, acce
                 f"put it at {target}"
             ) from error
         _verify(remote, part.file, target, ledger, progress, accept_changed)
-        os.replace(part.file, target)
-        part.drop()
+        put(part.file, target)
+        part.forget()
 
 
 def bytes_left(remote: Remote, folder: Path) -> int:
@@ -138,12 +139,19 @@ class _Part:
         return {}
 
     def begin(self, head: _Head) -> None:
+        """Start over; the note comes last, so that it never stands beside bytes of another version."""
+        self.drop()
+        self.file.touch()
         write_json(self.note, {"validator": head.validator, "size": head.size})
-        self.file.write_bytes(b"")
 
     def drop(self) -> None:
         self.file.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Remove what is left once the file is whole; what cannot be removed does no harm."""
+        with suppress(OSError):
+            self.drop()
 
 
 def _retry(action: Callable[[], T], progress: Progress, attempts: int, have: Callable[[], int] = lambda: 0) -> T:
@@ -228,8 +236,6 @@ def _verify(
     size = found.stat().st_size
     with progress.task(f"checking {target.name}", size) as task:
         digest = sha256(found, task.advance)
-    with found.open("rb") as file:
-        os.fsync(file.fileno())
     ledger.record(remote.path, size, digest, remote.address, accept_changed)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from lnmap.experiments.trial import MEASURE, Trial
 from lnmap.methods import METHODS
+from lnmap.methods.base import Cost
 
-_REFERENCE = 16_091 * 17_677  # words x words
 _WORDS = {"muse": 200_000, "vecmap": 200_000}  # per language
 _FEWER_WORDS = 20_000  # of `open`, and of folders that have not been read yet
-_SCORING = 10.0
+_SCORING = Cost(both=10.0)
 
 
 def expected_seconds(trial: Trial, device: str = "cpu") -> float | None:
@@ -23,5 +23,5 @@ def expected_seconds(trial: Trial, device: str = "cpu") -> float | None:
     cost = METHODS[trial.method].cost(trial.profile, trial.options)
     if cost is None or device != "cpu":
         return None
-    size = _WORDS.get(trial.dataset or "", _FEWER_WORDS) ** 2 / _REFERENCE
-    return cost.fixed + cost.one * size**0.5 + (cost.both + _SCORING) * size
+    words = _WORDS.get(trial.dataset or "", _FEWER_WORDS)
+    return cost.seconds(words, words) + _SCORING.seconds(words, words)

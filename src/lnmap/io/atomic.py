@@ -1,18 +1,20 @@
 """Atomic writing and locking.
 
 Everything is written under a temporary name and renamed when it is whole, so that a kill or a full disk never leaves
-half a file. A process holds the lock of what it is writing; temporary files without a holder are leftovers, removed by
-the next write to the same folder.
+half a file. Data are on the disk before the rename, and the new name is when it returns, so that a power cut does not
+lose it. A process holds the lock of what it is writing; temporary files without a holder are leftovers, removed by the
+next write to the same folder.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ except ImportError:  # Windows: no advisory locks, but the renames still keep ev
     fcntl = None  # type: ignore[assignment]
 
 TEMPORARY = ".lnmap-partial-"
+_LOCK = ".lock"
+_CANNOT_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES, errno.EPERM}  # folders, on some file systems
 
 
 @contextmanager
@@ -44,7 +48,7 @@ def atomic_file(path: Path, mode: str = "wb", **kwargs: Any) -> Iterator[Any]:
     """Open a temporary file that replaces `path` on success and is removed on failure."""
     path = Path(path)
     with writing("the file", path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with _temporary(path.parent, lambda work: work.touch(exist_ok=False), path.suffix) as work:
             try:
                 with work.open(mode, **kwargs) as file:
@@ -55,6 +59,7 @@ def atomic_file(path: Path, mode: str = "wb", **kwargs: Any) -> Iterator[Any]:
             except BaseException:
                 work.unlink(missing_ok=True)
                 raise
+    sync_folder(path.parent)
 
 
 @contextmanager
@@ -62,10 +67,12 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder that is renamed to `path`, which must not exist, on success and removed on failure."""
     path = Path(path)
     with writing("the folder", path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with partial_folder(path.parent, 0o777) as work:
             yield work
+            _sync_all(work)
             os.rename(work, path)
+    sync_folder(path.parent)
 
 
 @contextmanager
@@ -76,6 +83,33 @@ def partial_folder(parent: Path, mode: int = 0o700) -> Iterator[Path]:
             yield work
         finally:
             shutil.rmtree(work, ignore_errors=True)
+
+
+def put(work: Path, path: Path) -> None:
+    """Move a finished file to its place on the same disk; when this returns, no power cut can lose it."""
+    _sync(work)
+    os.replace(work, path)
+    sync_folder(path.parent)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, where they are missing."""
+    new = _missing(path)
+    path.mkdir(parents=True, exist_ok=True)
+    for one in new:
+        sync_folder(one.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names of a folder to the disk, where its file system can do that for folders."""
+    try:
+        _sync(folder)
+    except OSError as error:
+        if os.name == "posix" and error.errno not in _CANNOT_SYNC:
+            raise OutputError(
+                f"cannot write {folder} through to the disk: {error.strerror}; what was written there may be lost when "
+                "the power is cut, so write it again"
+            ) from error
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -93,27 +127,24 @@ def append_line(path: Path, line: bytes, patience: float = 10.0) -> None:
 
     :param patience: seconds to wait for the other writers.
     """
-    with writing("a line", path):
-        new = not path.exists()
-        with _opened(path, os.O_CREAT | os.O_RDWR | os.O_APPEND) as handle:
-            deadline = time.monotonic() + patience
-            while not _lock(handle):  # its holder needs milliseconds
-                if time.monotonic() > deadline:
-                    raise OutputError(f"{path} has been locked by another program for {patience:.0f} s; try again")
-                time.sleep(0.005)
-            size = os.fstat(handle).st_size
-            torn = size > 0 and _last_byte(handle, size) != b"\n"
-            data = b"\n" * torn + line + b"\n"
-            try:
-                while data:
-                    data = data[os.write(handle, data) :]
-                os.fsync(handle)
-            except OSError:
-                os.ftruncate(handle, size)
-                raise
-        if new:
-            with suppress(OSError), _opened(path.parent, os.O_RDONLY) as handle:
-                os.fsync(handle)  # a new name must survive a power cut too
+    with writing("a line", path), _opened(path, os.O_CREAT | os.O_RDWR | os.O_APPEND) as handle:
+        deadline = time.monotonic() + patience
+        while not _lock(handle):  # its holder needs milliseconds
+            if time.monotonic() > deadline:
+                raise OutputError(f"{path} has been locked by another program for {patience:.0f} s; try again")
+            time.sleep(0.005)
+        size = os.fstat(handle).st_size
+        if not size:  # the file may be new, and its name must survive a power cut too
+            sync_folder(path.parent)
+        torn = size > 0 and _last_byte(handle, size) != b"\n"
+        data = b"\n" * torn + line + b"\n"
+        try:
+            while data:
+                data = data[os.write(handle, data) :]
+            os.fsync(handle)
+        except OSError:
+            os.ftruncate(handle, size)
+            raise
 
 
 def _last_byte(handle: int, size: int) -> bytes:
@@ -123,14 +154,52 @@ def _last_byte(handle: int, size: int) -> bytes:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold `folder` for this process; raise OutputError if another one holds it. Killing a process frees its lock."""
+    """Hold `folder` for this process; raise OutputError if another one holds it. Killing a process frees its lock.
+
+    If it fails before anything is written, the folder is removed again, unless it was there before.
+    """
+    new = _missing(folder) or ([folder] if _only_lock(folder) else [])
     with ExitStack() as stack:
-        with writing("the output", folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            handle = stack.enter_context(_opened(folder / ".lock", os.O_CREAT | os.O_RDWR))
-        if not _lock(handle):
-            raise OutputError(f"{folder} is being written by another run", advice="wait for it or choose another {out}")
-        yield
+        while True:
+            with writing("the output", folder):
+                make_folder(folder)
+                handle = stack.enter_context(_opened(folder / _LOCK, os.O_CREAT | os.O_RDWR))
+            if not _lock(handle):
+                raise OutputError(
+                    f"{folder} is being written by another run", advice="wait for it or choose another {out}"
+                )
+            if _is_at(handle, folder / _LOCK):  # else a run that failed has just removed it
+                break
+        try:
+            yield
+        except BaseException:
+            _remove_unused(folder, new)
+            raise
+
+
+def _remove_unused(folder: Path, new: Sequence[Path]) -> None:
+    """Remove the lock of a folder that holds nothing else, and the folders that were made for it."""
+    with suppress(OSError):
+        if _only_lock(folder):
+            (folder / _LOCK).unlink()
+            for one in new:
+                one.rmdir()
+
+
+def _only_lock(folder: Path) -> bool:
+    return folder.is_dir() and [path.name for path in folder.iterdir()] == [_LOCK]
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Return whether an open file is the one of this name."""
+    with suppress(OSError):
+        return os.path.samestat(os.fstat(handle), path.stat())
+    return False
+
+
+def _missing(path: Path) -> list[Path]:
+    """Return which of a folder and those above it do not exist, the innermost first."""
+    return [one for one in (path, *path.parents) if not one.exists()]
 
 
 @contextmanager
@@ -170,7 +239,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _open_existing(path: Path) -> AbstractContextManager[int]:
-    return _opened(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | os.O_NOFOLLOW)
+    return _opened(path, (os.O_RDONLY if path.is_dir() else os.O_RDWR) | getattr(os, "O_NOFOLLOW", 0))  # not on Windows
 
 
 @contextmanager
@@ -180,6 +249,19 @@ def _opened(path: Path, flags: int) -> Iterator[int]:
         yield handle
     finally:
         os.close(handle)
+
+
+def _sync(path: Path) -> None:
+    with _open_existing(path) as handle:
+        os.fsync(handle)
+
+
+def _sync_all(folder: Path) -> None:
+    """Write everything below a folder to the disk, and its own names."""
+    for place, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            _sync(Path(place, name))
+        sync_folder(Path(place))
 
 
 def _lock(handle: int, wait: bool = False) -> bool:

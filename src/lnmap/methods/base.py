@@ -177,6 +177,9 @@ def section(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
+_REFERENCE = 16_091 * 17_677  # words x words that costs were measured on
+
+
 @dataclass(frozen=True)
 class Cost:
     """CPU seconds of a fit on one core: a fixed part, one growing with one vocabulary, one growing with both.
@@ -187,6 +190,11 @@ class Cost:
     fixed: float = 0.0
     one: float = 0.0
     both: float = 0.0
+
+    def seconds(self, n: int, m: int) -> float:
+        """Return the seconds for vocabularies of n and m words."""
+        size = n * m / _REFERENCE
+        return self.fixed + self.one * size**0.5 + self.both * size
 
 
 class Method(ABC):

@@ -109,10 +109,13 @@ def _find_pairs(space: BilingualSpace, wanted: Selection) -> Paired:
         count=wanted.count,
         rank_by="csls" if wanted.rank_by == "confidence" else wanted.rank_by,
         max_rank=wanted.max_rank,
-        means=space.means,
+        means=space.known_means,
         memory=space.memory,
         progress=space.progress,
+        scaled=True,
     )
+    if found.means is not None:
+        space.keep_means(found.means)
     return Paired(found.rows, found.csls, found.cosine)
 
 

@@ -159,9 +159,24 @@ def read_marks(folder: str | Path, required: bool = False) -> LatestMarks:
 
 
 def corrected(lexicon: Lexicon, marks: LatestMarks) -> Lexicon:
-    """Return pairs without those marked wrong, and with those marked right or added."""
+    """Return pairs without those marked wrong, and with those marked right or added.
+
+    Its origin has the pairs that left and joined, so that `uncorrected` can undo it.
+    """
     wrong = {pair for pair, mark in marks.items() if mark.mark == "wrong"}
     said = [pair for pair, mark in marks.items() if mark.mark != "wrong"]
+    before = set(lexicon)
+    joined = [pair for pair in said if pair not in before]
+    left = [pair for pair in lexicon if pair in wrong]
     kept = [pair for pair in lexicon if pair not in wrong]
     counts = Counter(mark.mark for mark in marks.values())
-    return Lexicon(list(dict.fromkeys([*kept, *said])), {**lexicon.origin, "marks": dict(counts)})
+    changes = {"marks": dict(counts), "joined": joined, "left": left}
+    return Lexicon(list(dict.fromkeys([*kept, *said])), {**lexicon.origin, **changes})
+
+
+def uncorrected(lexicon: Lexicon) -> Lexicon:
+    """Return pairs as they were before marks corrected them."""
+    joined, left = ([(str(s), str(t)) for s, t in lexicon.origin.get(name, ())] for name in ("joined", "left"))
+    added = set(joined)
+    origin = {name: value for name, value in lexicon.origin.items() if name not in ("marks", "joined", "left")}
+    return Lexicon([*(pair for pair in lexicon if pair not in added), *left], origin)

@@ -6,7 +6,7 @@ import hashlib
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import torch
 
 from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, LexiconError, OptionError, TrainingError
+from lnmap.errors import InputError, LexiconError, OptionError, OutputError, TrainingError
 from lnmap.io import read, read_lexicon
 from lnmap.io.atomic import locked
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
@@ -138,7 +138,8 @@ def align(
         if out is not None:
             model.write(Path(out))
             if isinstance(run.checkpoint, FolderCheckpoint):
-                run.checkpoint.clear()
+                with suppress(OutputError):  # the next run finishes or removes it
+                    run.checkpoint.clear()
     return model
 
 
@@ -193,9 +194,15 @@ def _given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: M
 
 def _marked(lexicon: Lexicon, marks: LatestMarks, source: Embeddings, target: Embeddings) -> Lexicon:
     """Return the seed as the marks correct it, most frequent words first."""
-    pairs = corrected(lexicon, marks)
+    spelt = {(_spelt(s, source), _spelt(t, target)): mark for (s, t), mark in marks.items()}
+    pairs = corrected(lexicon, spelt)
     known = Lexicon(pairs.pairs).take(None, source, target) if len(pairs) else pairs
     return Lexicon(known.pairs, {**pairs.origin, "taken": len(known)})
+
+
+def _spelt(word: str, vocabulary: Embeddings) -> str:
+    row = vocabulary.find(word)
+    return word if row is None else vocabulary.words[row]
 
 
 def _check_columns(pairs: Lexicon, source: Embeddings, target: Embeddings) -> None:

@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
+from lnmap.errors import OutputError
 from lnmap.io.atomic import atomic_file
 from lnmap.methods.base import Checkpoint, State
 from lnmap.model.folder import CHECKPOINT
@@ -48,5 +49,8 @@ class FolderCheckpoint(Checkpoint):
             file.write(dump_tensors({k: t.detach().contiguous().cpu() for k, t in tensors.items()}, metadata))
 
     def clear(self) -> None:
-        """Remove the state of a finished run."""
-        self.path.unlink(missing_ok=True)
+        """Remove the state."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"cannot remove the unfinished run {self.path}: {error.strerror}") from error

@@ -58,6 +58,11 @@ class Job(Silent):
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(_PATIENCE_S)
 
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        if self._thread is not None:
+            self._thread.join()
+
     def check(self) -> None:
         """Leave the work if it is to stop."""
         if self._stop.is_set():

@@ -5,6 +5,7 @@ from __future__ import annotations
 WORD = 200  # characters of a word
 FILTER = 100  # characters of a filter or a prefix
 CANDIDATES = 50  # translations or neighbours of a word
+QUESTIONS = 50  # words to ask about
 BATCH = 500  # words of a batch
 PAGE = 200  # lexicon entries of a page
 OFFSET = 10_000_000  # entries passed over

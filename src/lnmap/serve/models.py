@@ -8,11 +8,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from lnmap.errors import ModelError
 from lnmap.lexicon import Lexicon
 from lnmap.model.marks import Marks
 from lnmap.progress import Progress, Silent
 from lnmap.serve.background import Job
 from lnmap.serve.loaded import MANIFEST, LoadedModel
+from lnmap.serve.training import Training
 
 _WATCH_S = 1.0  # seconds between two looks at a model's folder
 
@@ -39,26 +41,37 @@ class ServedModel:
         self.loaded = LoadedModel(self.folder, test, progress or Silent(), back)
         self._looked, self._lock = time.monotonic(), threading.Lock()
         self._loading: Job | None = None
+        self.training = Training(self.folder, self._take_newer)
         self.writing = threading.Lock()  # held while a whole dictionary is made
 
     def stop(self) -> None:
         """Stop all work."""
+        self.training.stop()
         if self._loading is not None:
             self._loading.stop()
         self.loaded.stop()
 
-    def watch(self) -> None:
-        """Load the folder's model in the background if it is newer; look at most once per second."""
+    def watch(self, pause: float = _WATCH_S) -> None:
+        """Load the folder's model in the background if it is newer; look again after a pause only."""
         with self._lock:
             now = time.monotonic()
             busy = self._loading is not None and self._loading.state == "running"
-            if busy or now - self._looked < _WATCH_S:
+            if busy or now - self._looked < pause:
                 return
             self._looked, signature = now, self._read_signature()
             if signature is not None and signature != self._signature:
                 self._signature = signature
                 self._loading = Job(self._replace)
                 self._loading.start()
+
+    def _take_newer(self) -> None:
+        """Load the folder's model if it is newer, and wait for it."""
+        for _ in range(2):  # what is being loaded may be older than the newest
+            self.watch(pause=0)
+            if self._loading is not None:
+                self._loading.wait()
+        if self._loading is not None and self._loading.state == "failed":
+            raise ModelError(self._loading.message)
 
     def _replace(self, job: Job) -> None:
         """Put the newer model in place; one that cannot be loaded leaves the old one there."""

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from lnmap.direction import Direction, Side
 from lnmap.io import DICTIONARY_FORMATS
-from lnmap.serve import limits, schemas
+from lnmap.serve import asking, limits, schemas
 from lnmap.serve.background import JobState
 from lnmap.serve.browse import browse
 from lnmap.serve.download import WantedDictionary, as_csv, as_tsv, download, seed_rows
@@ -96,6 +96,7 @@ def state(served: Served) -> Response:
             backward=backward,
             isometry=loaded.isometry.describe(),
             scores=loaded.scores.describe(),
+            training=served.training.describe(),
         )
     )
 
@@ -186,6 +187,29 @@ def add_mark(served: Served, mark: schemas.NewMark) -> Response:
     )
 
 
+@router.get(MODEL + "/questions", response_model=schemas.Questions)
+def list_questions(
+    served: Served,
+    direction: Way = Direction.FORWARD,
+    count: Annotated[int, Query(ge=1, le=limits.QUESTIONS, description="How many words to ask about.")] = 5,
+) -> Response:
+    """List the next words to ask a speaker about, so that each answer helps most."""
+    return as_json(asking.questions(_said(served, served.loaded), served.marks.path.parent, count, direction))
+
+
+@router.post(MODEL + "/answers", response_model=schemas.Answered, responses=BODY_ERRORS, status_code=201)
+def add_answer(served: Served, given: schemas.NewAnswer) -> Response:
+    """Take the answer to a question, which counts at once as marks do; without one the word is not asked again."""
+    return as_json(asking.record(served, given), 201)
+
+
+@router.post(MODEL + "/answers/undo", response_model=schemas.Marking, responses=BODY_ERRORS)
+def undo_answer(served: Served, made: schemas.MadeAnswer) -> Response:
+    """Take an answer back: the marks are again what they were before it."""
+    asking.undo(served, made)
+    return as_json(schemas.Marking(version=served.marks.version()))
+
+
 @router.get(
     MODEL + "/marks/export",
     response_class=Response,
@@ -226,6 +250,20 @@ def measure_isometry(served: Served, nothing: schemas.Nothing) -> Response:
     job = served.loaded.isometry
     job.start()
     return as_json(job.describe(), 202)
+
+
+@router.post(MODEL + "/training", response_model=schemas.TrainingState, responses=BODY_ERRORS, status_code=202)
+def train_again(served: Served, nothing: schemas.Nothing) -> Response:
+    """Begin to train the model again with its marks, unless it is being trained; `state` tells how far it is."""
+    served.training.start()
+    return as_json(served.training.describe(), 202)
+
+
+@router.post(MODEL + "/training/stop", response_model=schemas.TrainingState, responses=BODY_ERRORS)
+def stop_training(served: Served, nothing: schemas.Nothing) -> Response:
+    """End a training; the model stays as it was."""
+    served.training.stop()
+    return as_json(served.training.describe())
 
 
 def _query(loaded: LoadedModel, word: str, direction: Direction) -> WordQuery:

@@ -65,6 +65,27 @@ class NewMark(_Body):
     mark: Judgement
 
 
+class NewAnswer(_Body):
+    """What a speaker says to a question."""
+
+    word: PairWord
+    direction: Way = Direction.FORWARD
+    candidates: Annotated[list[PairWord], Field(max_length=limits.CANDIDATES, description="As they were shown.")] = []
+    answer: Annotated[
+        PairWord | None,
+        Field(description="A candidate's number, a word, several with commas, 0 for none of them; null: not known."),
+    ] = None
+
+
+class MadeAnswer(_Body):
+    """An answer to take back, as it was acknowledged."""
+
+    word: PairWord
+    direction: Way = Direction.FORWARD
+    before: Annotated[list[NewMark], Field(max_length=limits.CANDIDATES)]
+    skipped: bool
+
+
 class Nothing(_Body):
     """An empty object."""
 
@@ -239,6 +260,12 @@ class Marked(TypedDict):
     version: int
 
 
+class Marking(TypedDict):
+    """How far the journal of marks has grown."""
+
+    version: int
+
+
 class MarkList(TypedDict):
     """All marks that count."""
 
@@ -246,11 +273,68 @@ class MarkList(TypedDict):
     marks: list[Mark]
 
 
+class Choice(TypedDict):
+    """A candidate of a question."""
+
+    word: str
+    confidence: float | None
+
+
+class Question(TypedDict):
+    """A word to ask a speaker about."""
+
+    word: str
+    rank: int
+    why: Annotated[str, Field(description="What speaks for asking about it, in words.")]
+    candidates: list[Choice]
+
+
+class Questions(TypedDict):
+    """The words to ask about next, the most useful first; none if nothing is left to ask."""
+
+    questions: list[Question]
+
+
+class PairMark(TypedDict):
+    """A pair and its judgement."""
+
+    source: str
+    target: str
+    mark: Judgement
+
+
+class Answered(TypedDict):
+    """An answer that is on the disk, with what it takes to undo it."""
+
+    word: str
+    direction: Direction
+    answers: Annotated[list[str], Field(description="The translations that were named.")]
+    before: Annotated[list[PairMark], Field(description="The pairs that were marked, with the marks they had.")]
+    skipped: Annotated[bool, Field(description="Whether the word is not asked about again.")]
+
+
 class Filled(TypedDict):
     """How much of one direction of the lexicon has been found."""
 
     known: int
     words: int
+
+
+class Trained(TypedDict):
+    """What came of training again with the marks."""
+
+    pairs: Annotated[int, Field(description="Pairs that it was trained on.")]
+    new: Annotated[int, Field(description="Marked words that the old model had not learnt from.")]
+    needed: Annotated[int, Field(description="How many of them a score takes.")]
+    held_out: Annotated[int, Field(description="Words kept out of a first training for the score; 0: no score.")]
+    before: Annotated[int | None, Field(description="To how many of those the old model's first answer was right.")]
+    after: Annotated[int | None, Field(description="To how many the first answer was right after the training.")]
+
+
+class TrainingState(JobState):
+    """Training again with the marks; `message` is the part of the work it is at, or what went wrong."""
+
+    result: Annotated[Trained | None, Field(description="Of the last training that was finished.")]
 
 
 class ModelState(TypedDict):
@@ -263,6 +347,7 @@ class ModelState(TypedDict):
     backward: Filled
     isometry: JobState
     scores: JobState
+    training: TrainingState
 
 
 class Description(TypedDict):

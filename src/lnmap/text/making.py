@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 from lnmap.errors import MissingExtraError, OptionError, OutputError
 from lnmap.io import write
-from lnmap.io.atomic import partial_folder, writing
+from lnmap.io.atomic import make_folder, partial_folder, put, writing
 from lnmap.progress import Progress, Silent
 from lnmap.text.corpus import read_corpus
 from lnmap.text.phrases import join_phrases
@@ -84,7 +83,7 @@ def make_vectors(
     subwords, counts = _beside(out)
     several = [texts] if isinstance(texts, str | Path) else list(texts)
     with writing("the vectors", out):
-        out.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(out.parent)
         with partial_folder(out.parent) as work:
             tokenizer = Tokenizer(lower, segmented, split_apostrophes)
             corpus, joined = read_corpus(several, work / "words", tokenizer, encoding, progress), 0
@@ -102,11 +101,7 @@ def make_vectors(
                 file.writelines(lines)
             if options.max_n:
                 _save_subwords(model, work / subwords.name)
-                os.replace(work / subwords.name, subwords)
-            else:
-                subwords.unlink(missing_ok=True)  # those of an earlier run would not fit
-            os.replace(work / counts.name, counts)
-            os.replace(work / out.name, out)
+            _put_in_place(work, (subwords, counts, out))
     return VectorsMade(
         vectors=out,
         subwords=subwords if options.max_n else None,
@@ -137,6 +132,17 @@ def _require_gensim() -> None:
         import gensim  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("gensim", "gensim", "training word vectors") from error
+
+
+def _put_in_place(work: Path, files: Sequence[Path]) -> None:
+    """Replace the files of an earlier run; what was not made this time would not fit the others, and is removed."""
+    try:
+        for path in files:
+            put(work / path.name, path) if (work / path.name).exists() else path.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot replace {path}: {error.strerror}; the files beside it may be of another run, so run it again"
+        ) from error
 
 
 def _save_subwords(model: Any, path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lnmap.datasets.verify import sha256
 from lnmap.errors import DownloadError
-from lnmap.io.atomic import partial_folder, writing
+from lnmap.io.atomic import make_folder, partial_folder, put, writing
 from lnmap.progress import Progress, Task
 
 _POLL_S = 0.2
@@ -37,13 +37,13 @@ class PinnedPackage:
             self._check(path)
             return path
         with writing("the package", path):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             with partial_folder(folder) as work:
                 title = f"fetching {self.name} {self.version} ({self.size / 1e6:.0f} MB)"
                 with progress.task(title, self.size) as task:
                     self._download(work, folder, task)
                 self._check(work / self.file)
-                os.replace(work / self.file, path)
+                put(work / self.file, path)
         return path
 
     def _check(self, path: Path) -> None:

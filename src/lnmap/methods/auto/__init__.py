@@ -11,7 +11,7 @@ from lnmap.direction import Side
 from lnmap.errors import TrainingError
 from lnmap.foreign import foreignness
 from lnmap.judge import Judges, WordFacts
-from lnmap.methods.auto.growing import Ground, Stand, grown
+from lnmap.methods.auto.growing import GROWTH, Ground, Stand, grown
 from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
 from lnmap.methods.auto.start import doubt, first_pairs
@@ -56,7 +56,7 @@ class Auto(Method):
     profiles = {"fast": {"folds": 0, "queries": 10_000}}
     departures = {None: "not a published system"}
     alignment = EnsembleAlignment
-    costs = {None: Cost(one=230)}
+    costs = {None: Cost(fixed=70, one=10), "fast": Cost(fixed=15, one=5)}
     revisions = {None: 4}
     quick = {"rounds": 1}
 
@@ -84,18 +84,21 @@ class Auto(Method):
         now = resume(run) or Progressed(0, first_dictionary(ground, run))
         last = self.options.rounds + (ground.few and self.options.rounds > 0)
         best: Stand | None = None
-        while True:
-            found = ground.stand(now.dictionary, now.own, now.round == last, run)
-            self._record(found, now.round, run)
-            if now.before is not None and harms(found.ranks, now.ranks):
-                run.progress.note(f"growing the dictionary to {len(now.dictionary):,} pairs did not help: left out")
-                return best or ground.stand(now.before, now.own_before, True, run)
-            best, sure = found, self.options.sure
-            if now.round == last:
-                return best
-            larger, own = grown(best, ground.seed, sure), best.own(sure)
-            now = Progressed(now.round + 1, larger, own, best.dictionary, now.own, best.ranks)
-            now.save(run)
+        with run.progress.task("training", ground.seconds(last + 1) - GROWTH) as whole:
+            whole.advance(ground.seconds(now.round))
+            while True:
+                found = ground.stand(now.dictionary, now.own, now.round == last, whole, run)
+                self._record(found, now.round, run)
+                if now.before is not None and harms(found.ranks, now.ranks):
+                    run.progress.note(f"growing the dictionary to {len(now.dictionary):,} pairs did not help: left out")
+                    return best or ground.stand(now.before, now.own_before, True, whole, run)
+                best, sure = found, self.options.sure
+                if now.round == last:
+                    return best
+                larger, own = grown(best, ground.seed, sure), best.own(sure)
+                now = Progressed(now.round + 1, larger, own, best.dictionary, now.own, best.ranks)
+                now.save(run)
+                whole.advance(GROWTH)
 
     def _spelling(self, run: Run) -> Spelling | None:
         """Return the words' spelling as columns, if it is wanted and the words are known."""

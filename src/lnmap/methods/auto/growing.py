@@ -14,11 +14,14 @@ from lnmap.judge.logit import Judge
 from lnmap.judge.panel import Panel
 from lnmap.judge.words import WordFacts
 from lnmap.methods.auto.candidates import Field, Lists, survey
-from lnmap.methods.auto.judging import Outcomes, learn_judges, usual
+from lnmap.methods.auto.judging import FOLD, Outcomes, learn_judges, usual
 from lnmap.methods.auto.start import FEW
 from lnmap.methods.auto.systems import Vocabularies, columns, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
+from lnmap.progress import Task
+
+SEARCH, GROWTH = 11.0, 12.0  # CPU seconds for 17 000 words, to show how far a run has come
 
 
 @dataclass(frozen=True)
@@ -87,11 +90,16 @@ class Ground:
         """Whether the judges learn from the seed: not where the dictionary was found from it, so that all is seen."""
         return self.folds > 0 and not self.few
 
-    def stand(self, dictionary: Tensor, own: Tensor | None, last: bool, run: Run) -> Stand:
+    def seconds(self, rounds: int) -> float:
+        """Return about how many CPU seconds some rounds take for 17 000 words, growth after each included."""
+        return rounds * (SEARCH + (FOLD * self.folds if self.learns else 0) + GROWTH)
+
+    def stand(self, dictionary: Tensor, own: Tensor | None, last: bool, whole: Task, run: Run) -> Stand:
         """Fit the systems on a dictionary, search both vocabularies, and learn the judges from the seed.
 
         :param own: pairs (h, 2) that words of the seed chose when they were held out, in the round before.
         :param last: nothing more is to grow, so that nothing is searched unless the judges learn from it.
+        :param whole: advanced by the seconds that one round takes, growth aside.
         """
         systems = fit_systems(self.vectors, dictionary, run)
         panel = Panel(columns(systems, self.vectors), self.facts)
@@ -99,11 +107,12 @@ class Ground:
             return Stand(dictionary, systems, panel, {}, {one: usual(panel, one) for one in Direction}, {})
         source, target = (mapped(systems, self.vectors, side, self.most) for side in Side)
         found = survey(source, target, run)
+        whole.advance(SEARCH)
         if not self.learns:
             return Stand(dictionary, systems, panel, found, {one: usual(panel, one) for one in Direction}, {})
         fields = {direction: field for direction, (field, _) in found.items()}
         panel, judges, outcomes = learn_judges(
-            self.vectors, dictionary, self.seed, self.known, panel, self.kinds, fields, own, self.folds, run
+            self.vectors, dictionary, self.seed, self.known, panel, self.kinds, fields, own, self.folds, whole, run
         )
         return Stand(dictionary, systems, panel, found, judges, outcomes)
 

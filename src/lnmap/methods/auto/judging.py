@@ -17,8 +17,10 @@ from lnmap.methods.auto.start import without
 from lnmap.methods.auto.systems import Vocabularies, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
+from lnmap.progress import Task
 from lnmap.retrieve import BilingualSpace
 
+FOLD = 7.0  # CPU seconds for 17 000 words, to show how far a run has come
 _HELD = 2000  # words that are held out in all
 _RIDGE, _RIDGE_KIND = 30.0, 100.0
 _SEVERAL = 1.2  # translations per word, in a dictionary that gives all
@@ -80,6 +82,7 @@ def learn_judges(
     fields: dict[Direction, Field],
     own: Tensor | None,
     parts: int,
+    whole: Task,
     run: Run,
 ) -> tuple[Panel, dict[Direction, Judge], dict[Direction, Outcomes]]:
     """Return the panel with the kinds of words that answers are, the judge of each direction, and what it learnt from.
@@ -90,16 +93,16 @@ def learn_judges(
     :param own: pairs (h, 2) that held-out words chose in the round before. Pairs that joined the dictionary look better
         to systems fitted on them than they are; held-out words must look as good, or the judge is too sure of the rest.
     :param parts: how many parts of the seed are held out in turn.
+    :param whole: advanced by `FOLD` after each.
     """
     judges: dict[Direction, Judge] = {}
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
-    with run.progress.task("cross-fitting", parts) as task:
-        for held in folds(seed, parts, run):
-            systems = fit_systems(vectors, unseen(dictionary, seed, held, own), run)
-            found = _without_fold(systems, vectors, fields[Direction.FORWARD].space, run)
-            for direction, field in zip(Direction, (found, found.swapped()), strict=True):
-                gathered[direction].append(_judged_words(field, held, known, panel, direction, run))
-            task.advance()
+    for held in folds(seed, parts, run):
+        systems = fit_systems(vectors, unseen(dictionary, seed, held, own), run)
+        found = _without_fold(systems, vectors, fields[Direction.FORWARD].space, run)
+        for direction, field in zip(Direction, (found, found.swapped()), strict=True):
+            gathered[direction].append(_judged_words(field, held, known, panel, direction, run))
+        whole.advance(FOLD)
     outcomes, liked = {}, {}
     for direction, found_words in gathered.items():
         every = Outcomes(*(torch.cat(column) for column in zip(*found_words, strict=True)))

@@ -40,10 +40,10 @@ export function say(text) {
 
 let toastTimer;
 
-/** Show a short message, and announce it. */
-export function toast(text) {
+/** Show a short message, text and words, and announce it. */
+export function toast(...parts) {
   const place = document.getElementById("toast");
-  place.textContent = text;
+  place.replaceChildren(...parts);
   place.classList.add("shown");
   clearTimeout(toastTimer);
   toastTimer = setTimeout(() => place.classList.remove("shown"), 5000);

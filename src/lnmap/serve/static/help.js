@@ -19,12 +19,12 @@ export function showHelp(place, model, { link }) {
   place.append(
     el("h1", {}, "Help"),
     el("p", { class: "lead" }, "Look words up under ", el("a", { href: link("translate") }, "Translate"),
-      ", correct and download the whole dictionary under ", el("a", { href: link("lexicon") }, "Lexicon"), "."),
+      ", answer the questions that help most under ", el("a", { href: link("ask") }, "Ask me"), ", correct and download the whole dictionary under ", el("a", { href: link("lexicon") }, "Lexicon"), "."),
     el("section", { class: "card", "aria-label": "How to correct" }, el("h2", {}, "How to correct"),
       el("ol", {},
         el("li", {}, "Press ✓ if a translation is right, ✗ if it is wrong, ✎ to choose or type the right one in its place. Pressing again takes it back."),
         el("li", {}, "Everything you mark counts at once, here, in downloads and on the command line."),
-        el("li", {}, "After some hours of marks, train again with the command under Lexicon: other words get better, too."))),
+        el("li", {}, "Then press Train again under Lexicon: the words that nobody marked get better, too. It runs in the background."))),
     el("section", { class: "card", "aria-label": "What it means" }, el("h2", {}, "What it means"),
       el("dl", {}, ...MEANINGS.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]))));
   return {};

@@ -7,6 +7,7 @@ import { decimals, el, number, say, signed, toast, word } from "./dom.js";
 import { answering, asked, languageName } from "./languages.js";
 import { markButtons, refreshMarks } from "./marking.js";
 import { meter } from "./meter.js";
+import { trainingCard } from "./training.js";
 
 const PAGE = 50;
 const SHOWN = { all: "All words", unmarked: "Not marked yet", right: "Marked right", wrong: "Marked wrong", added: "Added" };
@@ -35,14 +36,15 @@ export function showLexicon(place, model, { link }) {
   const earlier = el("button", { type: "button", click: () => turnPage(-1) }, "Previous");
   const later = el("button", { type: "button", click: () => turnPage(1) }, "Next");
   const counts = el("p", { class: "counts", id: "counts" });
+  const training = trainingCard(model);
 
   place.append(
     el("h1", {}, "Lexicon"),
     el("p", { class: "lead" }, "The best translation of every word. Mark what is right or wrong, correct it in its place, add what is missing: ",
       "it counts at once, in the dictionary that you download, too. ", el("a", { href: link("help") }, "What the numbers mean")),
-    el("div", { class: "columns even" },
-      el("section", { class: "card add", "aria-label": "Add a pair" }, el("h2", {}, "Add a pair"),
-        el("p", { class: "quiet" }, "Add the right translation of a word that the table below gets wrong."), adder()),
+    el("div", { class: "columns half" },
+      el("div", {}, el("section", { class: "card add", "aria-label": "Add a pair" }, el("h2", {}, "Add a pair"),
+        el("p", { class: "quiet" }, "Add the right translation of a word that the table below gets wrong."), adder()), training.card),
       el("section", { class: "card home", "aria-label": "Download" }, el("h2", {}, "Download"), counts, downloads())),
     el("section", { class: "card list", "aria-label": "Entries" },
       el("div", { class: "controls" }, filter, way, order, show,
@@ -66,8 +68,8 @@ export function showLexicon(place, model, { link }) {
       if (!source || !target) return toast("Enter a word in each language.");
       try {
         const made = await post(model.id, "marks", { source, target, mark: "added" });
-        toast(made.known ? `Added: ${made.source} – ${made.target}` :
-          `Added: ${made.source} – ${made.target}. One of the words is not in its vocabulary, so align cannot learn from the pair.`);
+        toast("Added: ", word(made.source, model.source.language), " – ", word(made.target, model.target.language),
+          made.known ? "" : ". One of the words is not in its vocabulary, so align cannot learn from the pair.");
         sides.forEach((one) => { one.value = ""; });
         sides[0].input.focus();
         marked();
@@ -84,18 +86,7 @@ export function showLexicon(place, model, { link }) {
     return [wholeDictionary(), el("ul", { class: "files" },
       file("Seed with my marks", "the pairs the model learnt from, corrected (.tsv)", { format: "tsv", seed: "with" }),
       file("Only my marks", "right and added pairs (.tsv)", { format: "tsv", seed: "without" }),
-      file("For a spreadsheet", "right and added pairs (.csv)", { format: "csv", seed: "without" })),
-    el("p", { class: "quiet" }, "To train again with your marks: ", el("code", { id: "retrain" }, model.retrain), " ",
-      el("button", { type: "button", click: () => copy(model.retrain) }, "Copy"))];
-  }
-
-  async function copy(text) {
-    try {
-      await navigator.clipboard.writeText(text);
-      toast("Copied.");
-    } catch {
-      getSelection().selectAllChildren(document.getElementById("retrain")); // where a page may not copy
-    }
+      file("For a spreadsheet", "right and added pairs (.csv)", { format: "csv", seed: "without" }))];
   }
 
   function wholeDictionary() {
@@ -225,6 +216,7 @@ export function showLexicon(place, model, { link }) {
   /** Show marks that were made elsewhere, and what has been added to the lexicon. */
   async function update(state, before) {
     const { right, wrong, added } = state.marks;
+    training.update(state);
     counts.textContent = `${number(right)} right, ${number(wrong)} wrong, ${number(added)} added`;
     const busy = body.contains(document.activeElement);
     const grown = state[way.value].known !== loaded && loaded >= 0 && loaded < PAGE * 2 + (Number(query.page) || 0) * PAGE;

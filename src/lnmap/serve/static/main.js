@@ -3,12 +3,13 @@
 import { get, listModels } from "./api.js";
 import { banner, el, toast } from "./dom.js";
 import { languageName } from "./languages.js";
+import { showAsk } from "./ask.js";
 import { showCard } from "./card.js";
 import { showHelp } from "./help.js";
 import { showLexicon } from "./lexicon.js";
 import { showTranslate } from "./translate.js";
 
-const VIEWS = { translate: ["Translate", showTranslate], lexicon: ["Lexicon", showLexicon], model: ["Model", showCard],
+const VIEWS = { translate: ["Translate", showTranslate], ask: ["Ask me", showAsk], lexicon: ["Lexicon", showLexicon], model: ["Model", showCard],
   help: ["Help", showHelp] };
 const POLL_MS = 2000;
 
@@ -44,6 +45,7 @@ function show() {
     window.scrollTo(0, 0);
   }
   page.shown.enter?.(parameters);
+  if (fresh && page.state) page.shown.update?.(page.state);
 }
 
 function drawTabs() {
@@ -83,7 +85,8 @@ async function reload() {
   page.models = await listModels();
   page.model = page.shown = null;
   show();
-  toast("The folder has a newer model, which this page now shows.");
+  toast("There is a newer model, which this page now shows.");
+  await poll();
 }
 
 async function watch() {

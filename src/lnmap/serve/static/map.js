@@ -44,7 +44,7 @@ export function createMap({ places, model, onChoose }) {
       ? svg("circle", { r: size })
       : svg("path", { d: `M0 ${-size * 1.25}L${size * 1.25} 0 0 ${size * 1.25} ${-size * 1.25} 0z` });
     const label = svg("text", { class: "word", lang: model[point.side].language || null });
-    label.textContent = short(point.word);
+    label.textContent = `\u2068${short(point.word)}\u2069`; // isolated, in its own direction
     const node = svg("g", { class: `point ${point.side} ${point.role}`, "data-word": point.word }, shape, label, svg("circle", { r: 13, class: "area" }));
     node.addEventListener("pointerenter", () => hover(made));
     node.addEventListener("pointerleave", () => hover(null));
@@ -91,7 +91,7 @@ export function createMap({ places, model, onChoose }) {
     const taken = [...own.values()];
     const order = [...points].sort((a, b) => (b === hovered) - (a === hovered) || PRIORITY[a.role] - PRIORITY[b.role]);
     for (const point of order) {
-      const wide = [...point.label.textContent].reduce((sum, letter) => sum + (letter > "\u2e80" ? 15.5 : 7.6), 6);
+      const wide = [...short(point.word)].reduce((sum, letter) => sum + (letter > "\u2e80" ? 15.5 : 7.6), 6);
       const { x, y, size } = point;
       const spots = [
         [[x - wide / 2, y - size - 22], "middle", 0], [[x - wide / 2, y + size + 3], "middle", 0],

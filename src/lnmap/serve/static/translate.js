@@ -57,6 +57,8 @@ export function showTranslate(place, model, { link }) {
   }
 
   function welcome() {
+    request?.abort(); // an answer that is still on its way is not for this
+    result.removeAttribute("aria-busy");
     candidates = [];
     const side = model[asked(direction)];
     const examples = el("p", { class: "examples" });

@@ -1,0 +1,29 @@
+"""Mutants that no test can or should notice, each with the reason."""
+
+from __future__ import annotations
+
+_BLOCK = "the size of a block changes no result"
+_SEED = "any seed will do, as long as it stays the same"
+_ANY_NEGATIVE = "NumPy takes any negative length as the one to work out"
+
+ACCEPTED: dict[str, dict[str, str]] = {
+    "lexicon": {
+        "return np.asarray(known, dtype=np.int64).reshape(-1, 2) => 1 to 2": _ANY_NEGATIVE,
+        "return np.asarray(kept, dtype=np.int64).reshape(-1, 2) => 1 to 2": _ANY_NEGATIVE,
+    },
+    "evaluate.groups": {
+        "np.asarray([_holds(words, row.source) for row, words in zip(rows, found, strict=True)], dtype=np.bool_)"
+        " => True to False": "both are made from the same rows, so they have one length",
+    },
+    "evaluate.scores": {
+        "_RESAMPLES = 1000 => 1000 to 1001": "one resample more moves an interval by less than its own noise",
+        "padded = torch.tensor([rows + [-1] * (width - len(rows)) for rows in wanted.values()], device=words.device)"
+        " => 1 to 2": "any negative row stands for none",
+        "for (word, right), rank, answer, own in zip(wanted.items(), ranks, hits.rows.tolist(), sure, strict=True):"
+        " => True to False": "all have one entry per word",
+        "def compare(a: Evaluation, b: Evaluation, level: float = 0.95, seed: int = 0) -> Comparison: => 0 to 1": _SEED,
+    },
+    "normalize": {
+        "_BLOCK = 8192  # rows taken to double precision at a time => 8192 to 8193": _BLOCK,
+    },
+}

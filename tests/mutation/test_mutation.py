@@ -1,0 +1,93 @@
+"""The hunt itself: what is changed, what is left alone, and what a run that was cut short keeps."""
+
+from __future__ import annotations
+
+import pytest
+from tests.mutation.accepted import ACCEPTED
+from tests.mutation.modules import MODULES
+from tests.mutation.mutate import mutants
+from tests.mutation.run import KILLED, in_a_fork
+from tests.mutation.state import ROOT, State, path_of
+
+
+def changes(source: str) -> list[str]:
+    return [mutant.change for mutant in mutants(source, "x.py")]
+
+
+def value(source: str, change: str) -> object:
+    """Run a mutant and return its variable `x`."""
+    (mutant,) = [one for one in mutants(source, "x.py") if one.change == change]
+    names: dict[str, object] = {}
+    exec(mutant.code, names)
+    return names["x"]
+
+
+@pytest.mark.parametrize(
+    ("source", "change", "expected"),
+    [
+        ("x = 3 < 3", "Lt to LtE", True),
+        ("x = 2 + 5", "Add to Sub", -3),
+        ("x = 7", "7 to 8", 8),
+        ("x = True", "True to False", False),
+        ("x = 'a'", "'a' changed", "XX"),
+        ("x = not 0", "Not dropped", 0),
+        ("x = 0 or 2", "Or to And", 0),
+        ("x = 1\nx += 2", "Add to Sub", -1),
+        ("x = [1, 2, 3][1:]", "slice dropped", [1, 2, 3]),
+        ("x = [1]\nx.clear()", "call dropped", [1]),
+        ("def f():\n    return [1]\nx = f()", "returns None", None),
+        ("x = 1 if str(1) else 2", "condition negated", 2),
+        ("x = 0\nfor i in range(3):\n    if i == 1:\n        continue\n    x += 1", "Continue to Break", 1),
+    ],
+)
+def test_one_thing_is_wrong(source, change, expected):
+    assert value(source, change) == expected
+
+
+def test_what_decides_nothing_is_left_alone():
+    assert not changes('"""A module of 3 words."""\nimport a\n__all__ = ["b"]\nc: Literal["d"] = e(f"{1} message")')
+
+
+def test_equal_changes_have_names_of_their_own():
+    assert changes("x = [1, 1]") == ["1 to 2", "1 to 2 #2"]
+
+
+def test_the_function_around_a_change_is_known():
+    source = "a = 1\n\n@b\ndef c(d=2):\n    def e():\n        return 3 + d\n    return e\n"
+    found = {mutant.change: mutant.lines for mutant in mutants(source, "x.py")}
+    assert (found["1 to 2"], found["2 to 3"]) == (None, None)
+    assert found["Add to Sub"] == found["3 to 4"] == found["returns None"] == (3, 7)
+
+
+def test_a_line_cut_short_is_tried_again(tmp_path):
+    first, second, *_ = mutants("x = [1, 2, 3]", "x.py")
+    state = State(tmp_path, "lnmap.lexicon", MODULES["lexicon"])
+    state.add(first, KILLED)
+    state.add(second, KILLED)
+    state.path.write_bytes(state.path.read_bytes()[:-5])
+    again = State(tmp_path, "lnmap.lexicon", MODULES["lexicon"])
+    assert again.results == {first.key: KILLED}
+    again.add(second, KILLED)
+    assert len(State(tmp_path, "lnmap.lexicon", MODULES["lexicon"]).results) == 2
+
+
+def test_a_process_that_hangs_is_ended():
+    def hang() -> int:
+        while True:
+            pass
+
+    assert in_a_fork(hang, 0.1) is None
+    assert in_a_fork(lambda: 5, 30) == 5
+
+
+def test_modules_and_tests_are_there():
+    for module, tests in MODULES.items():
+        assert path_of(f"lnmap.{module}").is_file()
+        assert all((ROOT / test).exists() for test in tests)
+
+
+def test_explanations_are_those_of_mutants_that_exist():
+    for module, explained in ACCEPTED.items():
+        path = path_of(f"lnmap.{module}")
+        found = {mutant.key for mutant in mutants(path.read_text(encoding="utf-8"), str(path))}
+        assert set(explained) <= found, f"{module}: {sorted(set(explained) - found)}"
