@@ -1,4 +1,4 @@
-"""Write tables, facts and figures of docs/auto.md, lnmap.md, nonlinear.md and settings.md from the stored results.
+"""Write tables, facts and figures of five pages of docs from the stored results.
 
 python scripts/lnmap_page.py
 
@@ -21,12 +21,16 @@ from lnmap.experiments.report.versions import other_settings
 from lnmap.experiments.tables import load_table
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "docs" / name for name in ("auto.md", "lnmap.md", "nonlinear.md", "settings.md")]
+PAGES = [ROOT / "docs" / name for name in ("auto.md", "lnmap.md", "nonlinear.md", "reproduce.md", "settings.md")]
 STORED = ROOT / "benchmarks/results"
 BLOCK = re.compile(
     r"(?P<head><!-- results: (?P<folder>[\w-]+) (?P<take>[\w-]+)( (?P<method>\w+))? -->\n).*?<!-- end -->", re.S
 )
-GROUPS = {"fr, fi": ("en-fr", "fr-en", "en-fi", "fi-en"), "el, he": ("en-el", "el-en", "en-he", "he-en")}
+GROUPS = {
+    "fr, fi": ("en-fr", "fr-en", "en-fi", "fi-en"),
+    "el, he": ("en-el", "el-en", "en-he", "he-en"),
+    "ja, ru": ("en-ja", "ja-en", "en-ru", "ru-en"),
+}
 FEWEST = 30  # test words that a score of a group needs
 NOTHING = "learnt nothing"  # the note on an autoencoder that is no better than zeros
 

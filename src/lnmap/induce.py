@@ -96,7 +96,8 @@ def induce(
         forward = _best(source[:max_rank], target, r_target / -2, near, backward_near, count, **kwargs)
     if mode != "forward":
         near = backward_near.head(max_rank)
-        backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, **kwargs)
+        chosen = None if mode != "mutual" else forward
+        backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, chosen, **kwargs)
     rows = combine(forward, backward, mode, min(max_rank or len(source), len(source)), max_rank or len(target))
     cosine = cosines_of(source[rows[:, 0]], target, rows[:, 1:], memory=memory)[:, 0]
     csls = 2 * cosine - r_source[rows[:, 0]] - r_target[rows[:, 1]]
@@ -111,6 +112,8 @@ def _best(
     near: Near,
     back: Near,
     count: int,
+    wanted: Tensor | None = None,
+    *,
     memory: int,
     progress: Progress | None,
 ) -> Tensor:
@@ -118,9 +121,14 @@ def _best(
 
     Where no candidate outside its list can win, the best of the list are the best of all; the few other queries are
     searched in full.
+
+    :param wanted: rows of the queries whose answers matter; None for all.
     """
     best, scores = choose(near, bias, count)
-    open_ = (scores[:, -1] <= _most_outside(near.beyond, back, bias)).nonzero()[:, 0]
+    unproven = scores[:, -1] <= _most_outside(near.beyond, back, bias)
+    if wanted is not None:
+        unproven &= torch.isin(torch.arange(len(queries), device=wanted.device), wanted)
+    open_ = unproven.nonzero()[:, 0]
     if len(open_):
         best[open_] = best_by_bias(queries[open_], candidates, count, bias, memory=memory, progress=progress)
     return best

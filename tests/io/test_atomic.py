@@ -163,6 +163,15 @@ def test_files_get_the_usual_permissions(tmp_path):
     assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o750
 
 
+def test_writing_where_nothing_can_be_locked(tmp_path, monkeypatch):
+    """Windows has neither fcntl nor O_NOFOLLOW."""
+    monkeypatch.setattr(atomic, "fcntl", None)
+    monkeypatch.delattr(os, "O_NOFOLLOW", raising=False)
+    with atomic_folder(tmp_path / "folder") as work:
+        write_json(work / "x.json", {})
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["x.json"]
+
+
 def test_atomic_folder(tmp_path):
     with pytest.raises(ZeroDivisionError), atomic_folder(tmp_path / "folder") as work:
         (work / "half").write_text("x" * (1 // 0))

@@ -147,7 +147,7 @@ def _describe_seed(pairs: Lexicon) -> str:
         f"; {skipped(origin.get('skipped_in_all', len(lines)), lines[0], origin.get('unit', 'line'))}" if lines else ""
     )
     name = origin.get("path") or origin.get("seed")
-    known = f" of {origin['read']:,}" if "read" in origin else ""
+    known = f" of {origin['read']:,}" if origin.get("read", 0) >= len(pairs) else ""
     marked = ", ".join(f"{number:,} {mark}" for mark, number in origin.get("marks", {}).items())
     told = f"; marks: {marked}" if marked else ""
     return f"seed:   {len(pairs):,}{known} pairs{f' from {name}' if name else ''} ({origin.get('take')}){told}{why}"

@@ -66,10 +66,9 @@ def near_both(
     """Find the k nearest targets of each source word and the k nearest source words of each target.
 
     :param source: vectors of length one, shape (n, d); `target` likewise (m, d).
-    :param dtype: numbers the candidates are found with; by default half precision on a GPU, else those of the vectors.
+    :param dtype: of the numbers that find candidates; by default of half precision where the device is fast with it.
     """
-    if dtype is None:
-        dtype = torch.float16 if source.device.type == "cuda" else source.dtype
+    dtype = dtype or _fast_type(source)
     with _as_bounded():
         error, *found = _find(source, target, k, dtype, memory, progress, title)
     sides = ((source, target, *found[0]), (target, source, *found[1]))
@@ -81,7 +80,8 @@ def means_of_both(
     source: Tensor, target: Tensor, k: int, *, memory: int = MEMORY, progress: Progress | None = None
 ) -> tuple[Tensor, Tensor]:
     """Return the mean cosine of each word's k nearest words of the other side, (n,) and (m,), in one pass."""
-    forward, backward = near_both(source, target, k + _EXTRA, memory=memory, progress=progress, title="neighbourhoods")
+    more = k + 3 * _EXTRA
+    forward, backward = near_both(source, target, more, memory=memory, progress=progress, title="neighbourhoods")
     return forward.means(source, target, k, memory), backward.means(target, source, k, memory)
 
 
@@ -136,6 +136,14 @@ def _find(
     """Return a bound on the error of the pass, and the candidates that it finds for both sides."""
     error, x, y = _coarse(source, target, dtype)
     return error, *keep_trying(lambda room: _one_pass(x, y, k, error, room, progress, title), memory, progress)
+
+
+def _fast_type(vectors: Tensor) -> torch.dtype:
+    """Return the type of the fastest products: of half precision on a GPU and on processors that multiply in it."""
+    if vectors.device.type == "cuda":
+        return torch.float16
+    native = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return torch.bfloat16 if vectors.device.type == "cpu" and native and native() else vectors.dtype
 
 
 def _coarse(source: Tensor, target: Tensor, dtype: torch.dtype) -> tuple[float, Tensor, Tensor]:

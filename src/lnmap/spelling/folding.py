@@ -22,6 +22,8 @@ def fold(word: str) -> str:
 
     Chinese characters stay: they are read differently in each language.
     """
+    if word.isascii():  # most words of many vocabularies, and the rest would change nothing
+        return word.lower()
     return unicodedata.normalize("NFKC", word).lower().translate(_FOLDED) or word
 
 

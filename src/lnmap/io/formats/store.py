@@ -154,7 +154,7 @@ def _load_words(folder: Path, description: Mapping[str, Any]) -> list[str]:
     if hashlib.sha256(raw).hexdigest() != description["vocabulary_sha256"]:
         raise ValueError(f"{VOCABULARY} is not the file that was written")
     words = json.loads(raw)
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+    if not isinstance(words, list) or not {*map(type, words)} <= {str}:
         raise ValueError(f"{VOCABULARY} is not a list of words")
     return words
 
