@@ -30,7 +30,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
         'source, target, max(_SHORTLIST, neighbours + 1, count), title="inducing", **kwargs => 1 to 2': "a longer list",
         "forward = _best(source[:max_rank], target, r_target / -2, near, backward_near, count, **kwargs)"
         " => slice dropped": "only the words that have lists are looked at",
-        "backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, **kwargs)"
+        "backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, chosen, **kwargs)"
         " => slice dropped": "only the words that have lists are looked at",
     },
     "normalize": {
