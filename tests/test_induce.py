@@ -187,3 +187,36 @@ def test_the_means_come_with_the_pairs():
 
 def test_repr_is_short():
     assert repr(induce(*spaces(), mode="forward")) == "Induced(90 pairs)"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_bound_on_words_outside_a_list_is_its_definition(seed, monkeypatch):
+    """Numbers are multiples of 1/8, full of ties and exact; the lists name words beyond `max_rank` too."""
+    monkeypatch.setattr(lnmap.induce, "_ROWS", 3)
+    rng = np.random.default_rng(seed)
+    words, asked, candidates = 12, [12, 7, 1][seed % 3], 10
+    most, limit = rng.integers(0, 8, asked) / 8, rng.integers(0, 8, candidates) / 8
+    bias = rng.integers(-8, 1, candidates) / 8
+    rows = np.array([np.sort(rng.choice(words, 4, replace=False)) for _ in range(candidates)])
+    cosines = rng.integers(0, 9, rows.shape) / 8
+    lists = near.Near(*map(torch.tensor, (rows, cosines, limit)))
+    found = lnmap.induce._most_outside(torch.tensor(most), lists, torch.tensor(bias))
+    for query in range(asked):
+        expected = [min(most[query], limit[one]) + bias[one] for one in range(candidates)]
+        expected += [
+            cosine + bias[one]
+            for one in range(candidates)
+            for row, cosine in zip(rows[one], cosines[one], strict=True)
+            if row == query and cosine <= most[query]
+        ]
+        assert found[query] == max(expected)
+
+
+def test_a_pair_at_the_limit_is_kept():
+    found = induce(*spaces())
+    least = float(found.csls[3])
+    assert len(found.above(least)) == int((found.csls >= least).sum()) >= 4
+
+
+def test_confidence_is_a_ranking_that_models_know():
+    lnmap.induce.check_wanted("mutual", 1, "confidence")

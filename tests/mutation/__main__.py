@@ -47,6 +47,8 @@ def main() -> None:
         share = f"{100 * killed / tried:.1f}" if tried else "-"
         counts = (len(found), tried, len(by[KILLED]), len(by[TIMED_OUT]), len(by[SURVIVED]), len(explained))
         print(f"| {name} | {' | '.join(map(str, counts))} | {share} |", flush=True)
+        for key in sorted(set(ACCEPTED.get(name, {})) - {one.key for one in found}):
+            print(f"    no longer there, to be removed from accepted.py: {key}")
         if options.survivors:
             for one in by[SURVIVED]:
                 print(f"    {'explained' if one in explained else 'OPEN'} {one.line}: {one.key}")

@@ -23,6 +23,16 @@ ACCEPTED: dict[str, dict[str, str]] = {
         " => True to False": "all have one entry per word",
         "def compare(a: Evaluation, b: Evaluation, level: float = 0.95, seed: int = 0) -> Comparison: => 0 to 1": _SEED,
     },
+    "induce": {
+        "_SHORTLIST = 32  # nearest candidates kept for each word, among which its best one by CSLS nearly always is"
+        " => 32 to 33": "a longer list is slower, not better",
+        "_ROWS = 8192  # lists looked at together => 8192 to 8193": _BLOCK,
+        'source, target, max(_SHORTLIST, neighbours + 1, count), title="inducing", **kwargs => 1 to 2': "a longer list",
+        "forward = _best(source[:max_rank], target, r_target / -2, near, backward_near, count, **kwargs)"
+        " => slice dropped": "only the words that have lists are looked at",
+        "backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, chosen, **kwargs)"
+        " => slice dropped": "only the words that have lists are looked at",
+    },
     "normalize": {
         "_BLOCK = 8192  # rows taken to double precision at a time => 8192 to 8193": _BLOCK,
     },

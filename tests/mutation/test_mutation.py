@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.mutation.accepted import ACCEPTED
 from tests.mutation.modules import MODULES
 from tests.mutation.mutate import mutants
 from tests.mutation.run import KILLED, in_a_fork
@@ -84,10 +83,3 @@ def test_modules_and_tests_are_there():
     for module, tests in MODULES.items():
         assert path_of(f"lnmap.{module}").is_file()
         assert all((ROOT / test).exists() for test in tests)
-
-
-def test_explanations_are_those_of_mutants_that_exist():
-    for module, explained in ACCEPTED.items():
-        path = path_of(f"lnmap.{module}")
-        found = {mutant.key for mutant in mutants(path.read_text(encoding="utf-8"), str(path))}
-        assert set(explained) <= found, f"{module}: {sorted(set(explained) - found)}"
