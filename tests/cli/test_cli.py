@@ -9,7 +9,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,8 +17,7 @@ from tests.helpers import PROGRAM
 from typer.main import get_command
 
 import lnmap
-from lnmap.cli import app, main, terminal
-from lnmap.cli.terminal import console
+from lnmap.cli import app, main
 
 WORDS = 2000
 GOLD = ("differs", "identical")
@@ -323,20 +321,14 @@ def test_help_has_an_example_that_parses(run, name):
 def test_every_command_takes_the_common_flags():
     for command in get_command(app).commands.values():
         for one in getattr(command, "commands", {"": command}).values():
-            assert {"--json", "--quiet", "--debug"} <= {flag for parameter in one.params for flag in parameter.opts}
+            assert {"--json", "--quiet", "--verbose", "--debug"} <= {
+                flag for parameter in one.params for flag in parameter.opts
+            }
 
 
 def test_version_and_no_command(run):
     assert run("--version")[:2] == (0, f"lnmap {lnmap.__version__}\n")
     assert run()[0] == 0
-
-
-@pytest.mark.parametrize("command", ["--help", "methods"])
-def test_what_needs_no_torch_does_not_wait_for_it(command):
-    program = (
-        f"import sys; from lnmap.cli import main; code = main(['{command}']); sys.exit(code or 'torch' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
 
 
 def test_reader_of_the_output_may_leave(files):
@@ -392,42 +384,6 @@ def test_killed_run_leaves_its_log(run, files, tmp_path):
     assert rows[1]["iteration"] == 1
     code, _, err = run("info", out)
     assert (code, err.count("\n")) == (2, 1)
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_progress_on_a_terminal_and_in_a_file(monkeypatch, capsys):
-    monkeypatch.setattr(terminal, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(terminal, "SPARSE_S", 0.0)
-
-    def work(verbose=False):
-        console.reset()
-        console.verbose = verbose
-        with console.task("outer", 2) as outer, console.task("inner", None) as inner:
-            inner.advance()
-            outer.advance()
-            console.note("careful")
-            console.log({"iteration": 1, "pairs": 2000, "moved_x": 0.1, "seconds": 0.5})
-        console.close()
-
-    work()
-    err = capsys.readouterr().err
-    assert "outer: 50% after 0 s, about 0 s left (inner)" in err
-    assert "note: careful" in err
-    assert "moved_x" not in err
-    screen = Terminal()
-    monkeypatch.setattr("sys.stderr", screen)
-    monkeypatch.setenv("TERM", "xterm")
-    work()
-    assert "outer" in screen.getvalue()
-    assert "  inner" not in screen.getvalue()
-    work(verbose=True)
-    assert "  inner" in screen.getvalue()
-    assert "note: careful" in screen.getvalue()
-    assert "2,000" in screen.getvalue()
 
 
 def test_a_folder_in_use_is_refused(run, files, tmp_path):

@@ -1,9 +1,11 @@
-"""`python -m lnmap` is the command `lnmap`."""
+"""`python -m lnmap` is the command `lnmap`, and starts without torch where it can."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+
+import pytest
 
 from lnmap.version import __version__
 
@@ -22,3 +24,11 @@ def test_its_exit_code_is_that_of_the_command():
     assert done.returncode == 2
     assert "no-such-model" in done.stderr
     assert run("--no-such-flag").returncode == 2
+
+
+@pytest.mark.parametrize("command", ["--help", "methods"])
+def test_what_needs_no_torch_does_not_wait_for_it(command):
+    program = (
+        f"import sys; from lnmap.cli import main; code = main(['{command}']); sys.exit(code or 'torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
