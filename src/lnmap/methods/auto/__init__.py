@@ -54,7 +54,7 @@ class Auto(Method):
     checkpoints = True
     Options = AutoOptions
     profiles = {"fast": {"folds": 0, "queries": 10_000}}
-    departures = {None: "not a published system"}
+    departures = {None: "not a published system", "fast": "learns no judge, and grows among fewer words"}
     alignment = EnsembleAlignment
     costs = {None: Cost(fixed=70, one=10), "fast": Cost(fixed=15, one=5)}
     revisions = {None: 4}
