@@ -23,7 +23,7 @@ from tests.calls.faults import FAULTS, faulty, whole_program
 from tests.calls.jobs import JOBS
 from tests.calls.tracer import Fault
 from tests.soak.figures import Budget, Figures, Scenario
-from tests.soak.keeping import Kept, alone, commit, interruptible, replace_part, say
+from tests.soak.keeping import Kept, alone, commit, interruptible, publish, say
 from tests.soak.lab import Lab, open_lab
 from tests.soak.launcher import ROOT
 
@@ -71,13 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             left = [key for key in SCENARIOS if given.again in key]
         with interruptible(kept):
             _run_all(left, given.few, kept)
-        page = table(kept.state)
-        say(page)
-        if given.out:
-            replace_part(given.out, BEGIN, END, page)
-        if kept.unsaved:
-            say(f"the figures could not be kept: {kept.unsaved}")
-    return int(any(one["failed"] for one in kept.done.values()) or bool(kept.unsaved))
+        return publish(kept, table(kept.state), given.out, BEGIN, END)
 
 
 def _run_all(keys: Sequence[str], few: int, kept: Kept) -> None:

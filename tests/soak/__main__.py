@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.soak.figures import Figures, markdown
-from tests.soak.keeping import Kept, alone, commit, interruptible, replace_part, say
+from tests.soak.keeping import Kept, alone, commit, interruptible, publish, say
 from tests.soak.lanes import Plan, run_lanes
 from tests.soak.launcher import ROOT
 from tests.soak.scenarios import SCENARIOS
@@ -50,13 +50,7 @@ def main() -> int:
         left = [key for key in chosen if given.again or key not in kept.done]
         with interruptible(kept):
             _run_all(left, Plan(given.minutes, given.few, given.seed), kept)
-        page = table(kept.state)
-        say(page)
-        if given.out:
-            replace_part(given.out, BEGIN, END, page)
-        if kept.unsaved:
-            say(f"the figures could not be kept: {kept.unsaved}")
-    return int(any(done["failed"] for done in kept.done.values()) or bool(kept.unsaved))
+        return publish(kept, table(kept.state), given.out, BEGIN, END)
 
 
 def _run_all(keys: Sequence[str], plan: Plan, kept: Kept) -> None:

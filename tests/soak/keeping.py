@@ -98,6 +98,16 @@ def commit() -> str:
     return (git("rev-parse", "--short=12", "HEAD") or "unknown") + changes
 
 
+def publish(kept: Kept, page: str, out: Path | None, begin: str, end: str) -> int:
+    """Print a table of the figures, put it into a file if one is named, and return the exit code."""
+    say(page)
+    if out:
+        replace_part(out, begin, end, page)
+    if kept.unsaved:
+        say(f"the figures could not be kept: {kept.unsaved}")
+    return int(any(one["failed"] for one in kept.done.values()) or bool(kept.unsaved))
+
+
 def replace_part(path: Path, begin: str, end: str, page: str) -> None:
     """Replace what stands between two marks in a page."""
     text = path.read_text(encoding="utf-8")
