@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from tests.serve.chromium import expect, needs_chromium
 from tests.serve.page.pages import search
 
@@ -56,6 +57,31 @@ def test_a_slow_answer_does_not_come_back(open_page):
     expect(page.locator(".examples a").first).to_be_visible()
     page.wait_for_timeout(600)
     expect(page.locator("#headword")).to_have_count(0)
+
+
+@pytest.mark.parametrize("text", ["house", "goverment"])
+def test_an_answer_that_is_broken_off_in_the_middle_is_no_answer(open_page, text):
+    page = open_page("en-fr/help")
+    page.evaluate(  # the headers are there, the body is not read before the word has changed
+        """() => {
+          const read = Response.prototype.json;
+          const slow = /[/]map[?]|w(ord)?=goverment/;
+          Response.prototype.json = async function () {
+            if (slow.test(this.url)) {
+              document.body.dataset.began = "yes";
+              await new Promise((done) => setTimeout(done, 400));
+            }
+            return read.call(this);
+          };
+        }"""
+    )
+    page.evaluate("text => { location.hash = `#/en-fr/translate?w=${text}`; }", text)
+    expect(page.locator("body")).to_have_attribute("data-began", "yes")
+    page.evaluate("location.hash = '#/en-fr/translate'")
+    expect(page.locator(".examples a").first).to_be_visible()
+    page.wait_for_timeout(600)
+    expect(page.locator(".examples a").first).to_be_visible()
+    expect(page.locator("#unknown")).to_have_count(0)
 
 
 def test_unknown_empty_and_huge_words_get_a_clear_answer(open_page):

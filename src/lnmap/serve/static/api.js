@@ -12,7 +12,10 @@ export class ApiError extends Error {
 
 async function send(path, options) {
   const response = await fetch(path, { credentials: "omit", cache: "no-store", ...options });
-  const body = await response.json().catch(() => ({}));
+  const body = await response.json().catch((error) => {
+    if (response.ok || error.name === "AbortError") throw error; // half an answer is none
+    return {}; // a refusal from something in between, not from the server
+  });
   if (!response.ok) throw new ApiError(response.status, body);
   return body;
 }
