@@ -71,6 +71,18 @@ def test_a_search_finds_what_all_columns_find(spaces, criterion, turned):
     torch.testing.assert_close(compact.score(ROWS, other.rows, criterion).scores, other.scores)
 
 
+@pytest.mark.parametrize("many", [1, 40, 700])
+def test_the_nearest_by_few_columns_are_those_of_the_plain_way(spaces, many):
+    words, few = spaces[1].target, spaces[1].source[ROWS] @ spaces[1].target.basis
+    bias = torch.rand(len(words)) / 10
+    coarse, rows = (few[:, :COARSE] @ words.coarse.T + bias).topk(max(many, 9), dim=1)
+    plain = coarse + torch.einsum("qr,qmr->qm", few[:, COARSE:], words.fine[rows].float())
+    scores, place = plain.topk(9, dim=1)
+    found = words.nearest(few, 9, many, bias)
+    assert torch.equal(found[1], rows.gather(1, place))
+    torch.testing.assert_close(found[0], scores)
+
+
 def test_the_best_are_found_once(spaces):
     exact, compact, _ = spaces
     assert (exact.search_best(ROWS).rows == compact.search_best(ROWS).rows).float().mean() > 0.99

@@ -307,6 +307,16 @@ def test_the_short_cut_is_taken_and_exact(monkeypatch):
     torch.testing.assert_close(values.double(), expected, atol=1e-5, rtol=0)
 
 
+@pytest.mark.parametrize(("n", "k"), [(5000, 1), (70_001, 10), (5003, 30), (9000, 60), (4100, 30), (100, 100)])
+def test_groups_of_any_size_give_the_best_of_each_row(n, k):
+    scores = torch.randn(6, n, generator=torch.Generator().manual_seed(k))
+    scores[:, -3:] += torch.tensor([0.0, 9.0, 8.0])  # in no whole group
+    values, columns = row_top_k(scores, k)
+    assert torch.equal(values, scores.topk(k, dim=1).values)
+    assert torch.equal(scores.gather(1, columns), values)
+    assert all(len(set(row)) == k for row in columns.tolist())
+
+
 def test_rows_are_searched_like_their_vectors():
     generator = torch.Generator().manual_seed(0)
     space = BilingualSpace(torch.randn(50, 8, generator=generator), torch.randn(60, 8, generator=generator))

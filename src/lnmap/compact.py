@@ -31,6 +31,7 @@ _SPARE = 8  # words scored in all columns, beside twice as many as are wanted
 _SAMPLE = 2000  # most frequent words of each side that components are found from, and as many of all others
 _BLOCK = 4096  # words mapped at a time
 _ROWS = 64  # words at a time: what is gathered for them stays in the cache
+_GATHERED = 512  # rows gathered at a time on a CPU, for the same reason
 
 Map = Callable[[Tensor], Tensor]  # rows (k,) to mapped vectors (k, c)
 
@@ -49,7 +50,7 @@ class MappedRows:
 
     def __getitem__(self, rows: Tensor) -> Tensor:
         missing = rows[~self._known[rows]].unique()
-        for block in missing.split(_BLOCK):
+        for block in missing.split(_BLOCK) if len(missing) else ():
             self._kept[block] = unit(self._map(block))
             self._known[block] = True  # last: another thread that sees it relies on the row
         return self._kept[rows]
@@ -60,7 +61,8 @@ class Condensed:
     """Words in few columns.
 
     :param basis: principal components of all columns, (c, r).
-    :param coarse: the first of them, of the words of each side (n, 128), float32.
+    :param coarse: the first of them, of the words of each side (n, 128), float32; each column lies in one piece, which
+        a product with few words goes through faster.
     :param fine: the rest (n, r - 128), float16.
     """
 
@@ -131,9 +133,11 @@ class CompactWords:
         :param many: words found by the first columns, which the others choose from.
         """
         scores, near = top_k(few[:, :COARSE].contiguous(), self.coarse, max(many, count), bias, **search)
-        for start in range(0, len(near), _ROWS):
-            part = slice(start, start + _ROWS)
-            scores[part] += torch.bmm(self.fine[near[part]].float(), few[part, COARSE:, None])[:, :, 0]
+        step = max(1, _GATHERED // near.shape[1]) if near.device.type == "cpu" else _ROWS
+        for start in range(0, len(near), step):
+            part = slice(start, start + step)
+            listed = self.fine.index_select(0, near[part].flatten()).unflatten(0, near[part].shape)  # [] is far slower
+            scores[part] += torch.bmm(listed.float(), few[part, COARSE:, None])[:, :, 0]
         scores, place = scores.topk(min(count, near.shape[1]), dim=1)
         return scores, near.gather(1, place)
 
@@ -237,15 +241,15 @@ def condense(
     """
     basis = components(maps, sizes, device)
     first, rest = min(basis.shape[1], COARSE), max(0, basis.shape[1] - COARSE)
-    coarse = {side: torch.empty(size, first, device=device) for side, size in sizes.items()}
+    coarse = {side: torch.empty(first, size, device=device).T for side, size in sizes.items()}
     fine = {side: torch.empty(size, rest, dtype=torch.float16, device=device) for side, size in sizes.items()}
-    blocks = [(side, rows) for side in Side for rows in torch.arange(sizes[side], device=device).split(_BLOCK)]
+    blocks = [(side, slice(i, min(i + _BLOCK, sizes[side]))) for side in Side for i in range(0, sizes[side], _BLOCK)]
     progress = progress or Silent()
     with progress.task("mapping the words", sum(sizes.values())) as task:
         for side, rows in blocks:
-            few = unit(maps[side](rows)) @ basis
+            few = unit(maps[side](torch.arange(rows.start, rows.stop, device=device))) @ basis
             coarse[side][rows], fine[side][rows] = few[:, :COARSE], few[:, COARSE:].half()
-            task.advance(len(rows))
+            task.advance(len(few))
     if not means:
         return Condensed(basis, coarse, fine), {}
     found = {side: torch.empty(size, device=device) for side, size in sizes.items()}
@@ -254,7 +258,7 @@ def condense(
             others = CompactWords(coarse[side.other], basis, coarse[side.other], fine[side.other])
             few = torch.cat([coarse[side][rows], fine[side][rows].float()], dim=1)
             found[side][rows] = neighbourhoods(few, others, memory=memory)
-            task.advance(len(rows))
+            task.advance(len(few))
     return Condensed(basis, coarse, fine), found
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 import lnmap
 from lnmap.direction import Direction, Side
@@ -69,6 +71,18 @@ def test_an_older_folder_without_them_is_read(model, saved):
     older = lnmap.load(saved)
     assert older.condensed == {}
     assert answers(older) == answers(model)
+
+
+def test_an_older_folder_that_keeps_rows_instead_of_columns_is_read(model, saved):
+    (file,) = saved.glob("condensed-*")
+    tensors = {name: tensor for name, tensor in load_file(file).items() if ".columns." not in name}
+    for side in Side:
+        tensors[f"forward.coarse.{side}"] = model.condensed[Direction.FORWARD].coarse[side].contiguous()
+    save_file(tensors, file)
+    manifest = json.loads((saved / "model.json").read_text())
+    manifest["files"]["condensed"]["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    (saved / "model.json").write_text(json.dumps(manifest))
+    assert answers(lnmap.load(saved)) == answers(model)
 
 
 @pytest.mark.parametrize("direction", list(Direction))

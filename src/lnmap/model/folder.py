@@ -163,7 +163,7 @@ def _few_columns(condensed: Mapping[Direction, Condensed]) -> dict[str, Tensor]:
     for direction, few in condensed.items():
         named[f"{direction}.basis"] = few.basis
         for side in Side:
-            named |= {f"{direction}.coarse.{side}": few.coarse[side], f"{direction}.fine.{side}": few.fine[side]}
+            named |= {f"{direction}.columns.{side}": few.coarse[side].T, f"{direction}.fine.{side}": few.fine[side]}
     return {name: tensor.contiguous().cpu() for name, tensor in named.items()}
 
 
@@ -172,6 +172,8 @@ def _map_condensed(folder: Path, entry: Mapping[str, Any]) -> dict[Direction, Co
     _require_unchanged(folder, entry)
     with safe_open(folder / _name(entry), framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    for name in [name for name in tensors if ".columns." in name]:  # older folders have rows, as "coarse"
+        tensors[name.replace(".columns.", ".coarse.")] = tensors.pop(name).T
     return {
         direction: Condensed(
             tensors[f"{direction}.basis"],
