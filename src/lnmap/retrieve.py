@@ -23,7 +23,8 @@ from lnmap.errors import OptionError
 from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
 from lnmap.search.blocks import MEMORY, score_blocks, top_k
-from lnmap.search.near import means_of_both
+from lnmap.search.near import means_of, means_of_both
+from lnmap.search.some import SomeMeans
 
 __all__ = [
     "CRITERIA",
@@ -44,6 +45,7 @@ Criterion = Literal["csls", "cosine", "isf"]
 CRITERIA: tuple[Criterion, ...] = ("csls", "cosine", "isf")
 NEIGHBOURS = 10  # k of CSLS in all the papers
 _BETA = 30.0  # temperature of the inverted softmax, as in MUSE
+_PER_WORD = 1000  # means that a search for one word computes at most, about: for more words all are computed
 UNKNOWN = -1  # row of a best candidate that has not been searched yet
 
 
@@ -178,6 +180,7 @@ class BilingualSpace:
         self._target_means: Tensor | None
         self._source_means, self._target_means = means or (None, None)
         self._best: BestTable | None = None
+        self._some: SomeMeans | None = None
         self._swapped: BilingualSpace | None = None
 
     @property
@@ -224,7 +227,7 @@ class BilingualSpace:
             other = copy.copy(self)
             other.source, other.target = self.target, self.source
             other._source_means, other._target_means = self._target_means, self._source_means
-            other._best, other._swapped = None, self
+            other._best, other._some, other._swapped = None, None, self
             self._swapped = other
         return self._swapped
 
@@ -240,9 +243,11 @@ class BilingualSpace:
 
         :param words: the words that mapped vectors belong to, for a judge that looks at spelling.
         """
+        if criterion == "csls" and (some := self._some_means(len(queries))):
+            return self._search_some(some, self._vectors(queries), k)
         rows_known = queries.ndim == 1
         mean = self._source_means[queries] if rows_known and self._source_means is not None else None
-        queries = self.source[queries] if rows_known else unit(queries)
+        queries = self._vectors(queries)
         bias = self.bias(criterion)
         scores, rows = top_k(queries, self.target, k, bias, memory=self.memory, progress=self.progress)
         cosines = scores if bias is None else scores - bias[rows]
@@ -261,6 +266,9 @@ class BilingualSpace:
     def score(self, rows: Tensor, targets: Tensor, criterion: Criterion = "csls") -> Hits:
         """Score given targets (n, k) of source rows (n,)."""
         cosines = (self.source[rows][:, None] * self.target[targets]).sum(dim=2)
+        if criterion == "csls" and (some := self._some_means(len(rows))):
+            own = means_of(self.source[rows], self.target, self.neighbours, memory=self.memory)[0]
+            return Hits(targets, 2 * (cosines + some.of(targets) / -2) - own[:, None], cosines)
         bias = self.bias(criterion)
         scores = cosines if bias is None else cosines + bias[targets]
         if criterion == "csls":
@@ -269,6 +277,10 @@ class BilingualSpace:
 
     def ranks(self, rows: Tensor, gold: Tensor, criterion: Criterion = "csls") -> Tensor:
         """Rank of the best gold target of each source row; `gold` is padded with -1."""
+        if criterion == "csls" and (some := self._some_means(len(rows))):
+            cosines = self.source[rows] @ self.target.T
+            found = [some.rank(own, given[given >= 0]) for own, given in zip(cosines, gold, strict=True)]
+            return torch.tensor(found, device=rows.device)
         return best_ranks(self.source[rows], self.target, gold, self.bias(criterion), memory=self.memory)
 
     def bias(self, criterion: Criterion) -> Tensor | None:
@@ -282,6 +294,26 @@ class BilingualSpace:
             # In place, and without logsumexp's shift: cosines are at most one, exp(30) is far from overflow.
             return torch.cat([scores.mul_(_BETA).exp_().sum(dim=1).log() / -_BETA for _, scores in blocks])
         raise OptionError(f"unknown retrieval criterion {criterion!r}; choose from {', '.join(CRITERIA)}")
+
+    def _vectors(self, queries: Tensor) -> Tensor:
+        """Return unit vectors of source words, given by their rows (q,) or as mapped vectors (q, c)."""
+        return self.source[queries] if queries.ndim == 1 else unit(queries)
+
+    def _some_means(self, count: int) -> SomeMeans | None:
+        """Return the means of some targets, where a search for so many words needs no others."""
+        self._share_means()
+        if self._target_means is not None or count * _PER_WORD >= len(self.target):
+            return None
+        self._some = self._some or SomeMeans(self.target, self.source, self.neighbours, memory=self.memory)
+        return self._some
+
+    def _search_some(self, some: SomeMeans, queries: Tensor, k: int) -> Hits:
+        """Find the k best targets of unit vectors (q, c) by CSLS with the means of few targets."""
+        every = queries @ self.target.T
+        rows = torch.stack([some.best(own, min(k, len(self.target))) for own in every])
+        own = means_of(queries, self.target, self.neighbours, memory=self.memory)[0]
+        cosines = every.gather(1, rows)
+        return Hits(rows, 2 * (cosines + some.of(rows) / -2) - own[:, None], cosines)
 
     def _share_means(self) -> None:
         """Take what the same space knows, searched from the other side."""

@@ -64,9 +64,9 @@ def require_folder(folder: Path) -> None:
 
 
 def write_folder(parts: ModelParts, folder: Path) -> None:
-    """Write a model, its neighbourhood means included, to a folder that the caller has locked."""
+    """Write a model, with its neighbourhood means as far as they are known, to a folder that the caller has locked."""
     values, tensors = parts.alignment.state()
-    means = {f"means.{d}.{side}": mean for d in parts.spaces for side, mean in parts.means[d].items()}
+    means = {f"means.{d}.{side}": mean for d in parts.spaces for side, mean in parts.means.get(d, {}).items()}
     judging, learnt = ({}, {}) if parts.judges is None else parts.judges.state()
     tensors |= means | {_JUDGES + name: tensor for name, tensor in learnt.items()}
     tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}

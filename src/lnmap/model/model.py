@@ -30,7 +30,7 @@ from lnmap.model.hub import pull, push
 from lnmap.model.induced import InducedLexicon, Selection, induce_lexicon, ranking
 from lnmap.model.marks import LatestMarks, ordered, read_marks
 from lnmap.model.parts import ModelParts
-from lnmap.model.spaces import check_spaces, few_columns, make_space
+from lnmap.model.spaces import MOST, check_spaces, few_columns, make_space
 from lnmap.model.subwords import SpeltWords, find_subwords
 from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
@@ -351,10 +351,16 @@ class Model(ModelParts):
         return {word: vector for word, vector in vectors.items() if vector is not None}
 
     def _complete_means(self) -> None:
-        """Compute what the folder is to hold of all words: their neighbourhood means, and a judge's few columns."""
+        """Compute what the folder is to hold of all words: a judge's few columns, and their neighbourhood means.
+
+        Means of large vocabularies are left out where nothing needs them: a translation computes those it looks at.
+        """
+        small = len(self.source) * len(self.target) <= MOST
         for direction in self.spaces:
-            means = self.space(direction).means
-            self.means[direction] = dict(zip((direction.asked, direction.answering), means, strict=True))
+            space = self._spaces.get(direction)
+            if small or self.calibrated or direction in self.means or (space is not None and space.known_means):
+                means = self.space(direction).means
+                self.means[direction] = dict(zip((direction.asked, direction.answering), means, strict=True))
 
     def _candidates(self, found: Found, direction: Direction) -> list[tuple[Candidate, ...]]:
         words = self.side(direction.answering).words

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lnmap.model.model import Model
 
 SMALL = 6000  # words of a side that are faster searched in all columns
+MOST = 30_000**2  # pairs of words up to which neighbourhood means are computed before anybody asks: some seconds
 
 
 def make_space(model: Model, direction: Direction) -> BilingualSpace:
@@ -96,7 +97,7 @@ def check_spaces(model: Model) -> None:
         asked, answering = (model.map(model.side(side).vectors[:1], side, direction) for side in Side)
         if asked.shape != answering.shape or not (torch.isfinite(asked).all() and torch.isfinite(answering).all()):
             raise ValueError("the two languages do not map into one space")
-        for side, means in model.means[direction].items():
+        for side, means in model.means.get(direction, {}).items():
             if len(means) != len(model.side(side)):
                 raise ValueError(f"neighbourhood means of {len(means)} words for {len(model.side(side))} {side} words")
         if direction in model.condensed and not model.condensed[direction].fits(

@@ -85,6 +85,15 @@ def means_of_both(
     return forward.means(source, target, k, memory), backward.means(target, source, k, memory)
 
 
+def means_of(queries: Tensor, candidates: Tensor, k: int, *, memory: int = MEMORY) -> tuple[Tensor, Tensor]:
+    """Return the mean cosine of each query's k nearest candidates (q,), and the rows of these (q, k)."""
+    k = min(k, len(candidates))
+    with _as_bounded():
+        values, rows = top_k(queries, candidates, min(k + _EXTRA, len(candidates)), memory=memory)
+    near = _refine(queries, candidates, values, rows, rounding(queries), memory, None)
+    return near.means(queries, candidates, k, memory), rows[:, :k]
+
+
 def best_by_bias(
     queries: Tensor,
     candidates: Tensor,
@@ -102,7 +111,7 @@ def best_by_bias(
         )
     near = _refine(queries, candidates, values, rows, 0.0, memory, None)
     best, scores = choose(near, bias, count)
-    slack = _rounding(queries) + torch.finfo(values.dtype).eps * float(bias.abs().max())
+    slack = rounding(queries) + torch.finfo(values.dtype).eps * float(bias.abs().max())
     open_ = (scores[:, -1] <= values[:, -1] + slack).nonzero()[:, 0] if k < len(candidates) else rows.new_empty(0)
     for start, block in _exact_blocks(queries[open_], candidates, memory):
         block = block + bias
@@ -148,7 +157,7 @@ def _fast_type(vectors: Tensor) -> torch.dtype:
 
 def _coarse(source: Tensor, target: Tensor, dtype: torch.dtype) -> tuple[float, Tensor, Tensor]:
     """Return a bound on the error of a product of vectors of length one in numbers of a type, and both in that type."""
-    error = _rounding(source)
+    error = rounding(source)
     if dtype == source.dtype:
         return error, source, target
     sides = []
@@ -165,7 +174,7 @@ def _coarse(source: Tensor, target: Tensor, dtype: torch.dtype) -> tuple[float, 
     return error + torch.finfo(dtype).eps / 2, sides[0], sides[1]  # the last is the rounding of the result
 
 
-def _rounding(vectors: Tensor) -> float:
+def rounding(vectors: Tensor) -> float:
     """Return how far a product of two vectors of length one may be from the true one in their own precision."""
     return float(torch.finfo(vectors.dtype).eps) * (vectors.shape[1] + 2)
 

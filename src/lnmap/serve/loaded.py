@@ -27,7 +27,7 @@ from lnmap.lexicon import Lexicon
 from lnmap.model.marks import LatestMarks
 from lnmap.model.model import Model, load
 from lnmap.progress import Progress
-from lnmap.retrieve import BestTable
+from lnmap.retrieve import BestTable, BilingualSpace
 from lnmap.serve.about import describe, score
 from lnmap.serve.background import Job
 from lnmap.serve.said import NextBest, Said
@@ -63,7 +63,7 @@ class LoadedModel:
                 self.model.open_subwords(side)
                 task.advance()
             for direction in Direction:
-                _ = self.model.space(direction).means
+                _complete_means(self.model.space(direction).unjudged, self._cache(f"{direction}.safetensors"))
                 task.advance()
         spaces = [self.model.space(direction) for direction in Direction]
         tables = (table for space in spaces for table in (space.best, space.swapped().best))
@@ -172,6 +172,20 @@ def _fill(table: BestTable) -> Iterator[None]:
     for start in range(0, len(table), step):
         table.look_up(torch.arange(start, min(start + step, len(table))))
         yield
+
+
+def _complete_means(space: BilingualSpace, path: Path) -> None:
+    """Take the neighbourhood means that an earlier server kept if the model has none, or compute and keep them."""
+    if space.known_means is not None:
+        return
+    with suppress(OSError, SafetensorError, KeyError):
+        kept = tensors.load(path.read_bytes())
+        source, target = kept["source"], kept["target"]
+        if len(source) == len(space.source) and len(target) == len(space.target):
+            return space.keep_means((source, target))
+    source, target = space.means
+    with suppress(OutputError, OSError), atomic_file(path) as file:
+        file.write(tensors.save({"source": source, "target": target}))
 
 
 def _restore(table: BestTable, path: Path) -> bool:

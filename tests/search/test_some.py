@@ -1,0 +1,92 @@
+"""Means of some words give the answers of the means of all."""
+
+import pytest
+import torch
+
+from lnmap import retrieve
+from lnmap.normalize import unit
+from lnmap.retrieve import BilingualSpace
+from lnmap.search import some
+from lnmap.search.near import means_of, means_of_both
+from lnmap.search.some import SomeMeans
+
+K = 10
+
+
+def vectors(n, seed, hubs=0):
+    """Return unit vectors of falling variances; the last ones are near to everything."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(n, 20, generator=generator) * torch.linspace(1.5, 0.3, 20) + 0.3
+    if hubs:
+        x[-hubs:] = 0.3 * x[-hubs:] + x.mean(dim=0)
+    return unit(x)
+
+
+@pytest.fixture
+def sides():
+    return vectors(700, 0), vectors(900, 1, hubs=60)
+
+
+@pytest.fixture
+def spaces(sides, monkeypatch):
+    """The same space with all means, and one that computes those it looks at."""
+    monkeypatch.setattr(retrieve, "_PER_WORD", 0)
+    monkeypatch.setattr(some, "_BATCH", 8)
+    known = BilingualSpace(*sides, scaled=True, means=means_of_both(*sides, K))
+    return known, BilingualSpace(*sides, scaled=True)
+
+
+def test_means_are_those_of_the_whole_pass(sides):
+    x, y = sides
+    means, near = means_of(y[5:40], x, K)
+    assert torch.equal(means, means_of_both(x, y, K)[1][5:40])
+    assert torch.equal(near.sort(dim=1).values, (y[5:40] @ x.T).topk(K, dim=1).indices.sort(dim=1).values)
+
+
+def test_bounds_are_below_the_means(sides):
+    x, y = sides
+    means, found = means_of_both(x, y, K)[1], SomeMeans(y, x, K)
+    for rows in (torch.tensor([3, 899]), torch.arange(40)):
+        assert torch.equal(found.of(rows), means[rows])
+        assert (found.low <= means).all()
+    assert int(found.known.sum()) == 41
+    assert found.low[~found.known].mean() > 0
+
+
+@pytest.mark.parametrize("k", [1, 5, 30, 900])
+def test_a_search_finds_the_same(spaces, k):
+    known, lazy = spaces
+    rows = torch.arange(0, 700, 70)
+    one, other = known.search(rows, k), lazy.search(rows, k)
+    assert torch.equal(one.rows, other.rows)
+    torch.testing.assert_close(one.scores, other.scores)
+    torch.testing.assert_close(one.cosines, other.cosines)
+    assert lazy.known_means is None
+    by_vector = lazy.search(lazy.source[rows], k)
+    assert torch.equal(by_vector.rows, one.rows)
+
+
+def test_a_search_looks_at_few_words(spaces):
+    _, lazy = spaces
+    lazy.search(torch.tensor([7]), 3)
+    assert 3 <= int(lazy._some.known.sum()) < 300
+
+
+def test_scores_and_ranks_are_the_same(spaces):
+    known, lazy = spaces
+    rows, gold = torch.tensor([3, 300, 699]), torch.tensor([[5, 880], [300, -1], [1, 2]])
+    torch.testing.assert_close(known.score(rows, gold.clamp_min(0)).scores, lazy.score(rows, gold.clamp_min(0)).scores)
+    assert torch.equal(known.ranks(rows, gold), lazy.ranks(rows, gold))
+    assert lazy.known_means is None
+
+
+def test_the_other_way_has_means_of_its_own(spaces):
+    known, lazy = (space.swapped() for space in spaces)
+    spaces[1].search(torch.tensor([1]), 2)
+    assert torch.equal(known.search(torch.tensor([4]), 5).rows, lazy.search(torch.tensor([4]), 5).rows)
+
+
+def test_many_words_are_searched_with_all_means(sides):
+    space = BilingualSpace(*sides, scaled=True)
+    space.search(torch.arange(2), 3)
+    assert space._target_means is not None
