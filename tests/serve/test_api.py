@@ -50,6 +50,16 @@ def test_translation_is_what_the_model_says(client, models, direction):
     assert found["rank"] == model.side(direction.asked).index[word] + 1
 
 
+def test_what_candidates_are_translated_to_is_left_out_on_request(client, models, monkeypatch):
+    address = "/api/models/en-fr/translate?word=house&k=7"
+    whole = good(client.get(address), schemas.Translation)
+    monkeypatch.setattr(models["en-fr"].loaded, "best", None)  # nothing is looked up
+    quick = good(client.get(address + "&back=false"), schemas.Translation)
+    assert all(one["back"] is None and one["returns"] is None for one in quick["candidates"])
+    without = [{**one, "back": None, "returns": None} for one in whole["candidates"]]
+    assert quick == {**whole, "candidates": without}
+
+
 @pytest.fixture(scope="module")
 def subword_folder(tmp_path_factory) -> Path:
     return subword_model(tmp_path_factory.mktemp("models"))

@@ -12,12 +12,16 @@ from starlette.testclient import TestClient
 from tests.serve.serving import BODY, WORDS, good, wait_for
 
 import lnmap
+from lnmap import retrieve
 from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.methods.base import LinearAlignment
+from lnmap.model import model as of_models
 from lnmap.normalize import Normalizer
+from lnmap.progress import Silent
 from lnmap.serve import schemas
 from lnmap.serve.app import create_app
+from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.models import Models
 
 
@@ -42,6 +46,17 @@ def test_a_newer_model_in_the_folder_takes_the_place_of_the_old(pair, model_fold
         assert client.get("/api/models/en-fr/translate?word=house").status_code == 200
     finally:
         models.stop()
+
+
+def test_means_that_a_model_lacks_are_computed_once(pair, tmp_path, monkeypatch):
+    monkeypatch.setenv("LNMAP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(of_models, "MOST", 1000)
+    words, folder = (pair.source.head(600), pair.target.head(600)), tmp_path / "en-fr"
+    assert not lnmap.align(*words, pair.train, method="procrustes", out=folder).means
+    first = LoadedModel(folder, None, Silent()).model.space().known_means
+    monkeypatch.setattr(retrieve, "means_of_both", None)  # nothing is left to compute
+    second = LoadedModel(folder, None, Silent()).model.space().known_means
+    assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

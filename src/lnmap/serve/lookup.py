@@ -61,15 +61,24 @@ def find_query(loaded: LoadedModel, word: str, direction: Direction) -> WordQuer
 
 
 def translate(
-    loaded: LoadedModel, words: Sequence[str], k: int, direction: Direction, said: Said, given: bool = True
+    loaded: LoadedModel,
+    words: Sequence[str],
+    k: int,
+    direction: Direction,
+    said: Said,
+    given: bool = True,
+    back: bool = True,
 ) -> list[Translation]:
-    """Translate words, given translations first if they are wanted; an unknown word gets no candidates."""
+    """Translate words, given translations first if they are wanted; an unknown word gets no candidates.
+
+    :param back: False to leave out what the candidates are translated to, which takes several times as long.
+    """
     vocabulary = loaded.model.side(direction.asked)
     rows = [loaded.find(word, direction.asked) for word in words]
     spelt = [word.strip() if row is None else vocabulary.words[row] for word, row in zip(words, rows, strict=True)]
     found = said.model.look_up([word for word in spelt if word], k, direction, given=given)
     candidates, dropped = (
-        _describe(loaded, {query: getattr(one, name) for query, one in found.items()}, direction, said, given)
+        _describe(loaded, {query: getattr(one, name) for query, one in found.items()}, direction, said, given, back)
         for name in ("candidates", "dropped")
     )
     return [
@@ -92,13 +101,16 @@ def _describe(
     direction: Direction,
     said: Said,
     given: bool,
+    back: bool,
 ) -> dict[str, list[Candidate]]:
-    """Describe the candidates of each word, with what they are themselves translated to."""
+    """Describe the candidates of each word, with what they are themselves translated to if that is wanted."""
     answering = loaded.model.side(direction.answering)
-    places = [answering.index.get(one.word) for every in found.values() for one in every]
-    rows = torch.tensor([row for row in places if row is not None], dtype=torch.long)
-    best = loaded.best(direction.opposite).look_up(rows)[0]
-    back = iter(said.first_words(rows, best, direction.opposite, given))
+    there = list(dict.fromkeys(one.word for every in found.values() for one in every if one.word in answering))
+    first: dict[str, str] = {}
+    if back:
+        rows = torch.tensor([answering.index[word] for word in there], dtype=torch.long)
+        best = loaded.best(direction.opposite).look_up(rows)[0]
+        first = dict(zip(there, said.first_words(rows, best, direction.opposite, given), strict=True))
     return {
         query: [
             Candidate(
@@ -108,8 +120,8 @@ def _describe(
                 confidence=rounded(candidate.confidence),
                 given=candidate.given,
                 rank=candidate.rank,
-                back=(returned := next(back) if candidate.word in answering else query),
-                returns=returned == query,
+                back=(returned := first.get(candidate.word, query) if back else None),
+                returns=returned == query if back else None,
                 mark=candidate.mark or find_mark(said.marks, (query, candidate.word), direction),
             )
             for candidate in every

@@ -115,11 +115,16 @@ def complete(
 
 @router.get(MODEL + "/translate", response_model=schemas.Translation)
 def translate_word(
-    served: Served, word: Word, direction: Way = Direction.FORWARD, k: Count = 10, given: Given = True
+    served: Served,
+    word: Word,
+    direction: Way = Direction.FORWARD,
+    k: Count = 10,
+    given: Given = True,
+    back: Annotated[bool, Query(description="False to leave out what candidates are translated to: faster.")] = True,
 ) -> Response:
     """Translate a word; one that is not known is answered with 404 and the nearest spellings."""
     loaded = served.loaded
-    (found,) = translate(loaded, [word], k, direction, _said(served, loaded), given)
+    (found,) = translate(loaded, [word], k, direction, _said(served, loaded), given, back)
     if not found["known"]:
         raise _unknown_word(loaded, word, direction)
     return as_json(found)

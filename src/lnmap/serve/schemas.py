@@ -169,8 +169,8 @@ class Candidate(TypedDict):
     ]
     given: Annotated[bool, Field(description=BY_A_PERSON)]
     rank: Annotated[int | None, Field(description="Place in the model's own order, from 1.")]
-    back: Annotated[str, Field(description="What the candidate itself is translated to.")]
-    returns: Annotated[bool, Field(description="Whether that is the word asked for.")]
+    back: Annotated[str | None, Field(description="What the candidate itself is translated to; null if not asked for.")]
+    returns: Annotated[bool | None, Field(description="Whether that is the word asked for; null likewise.")]
     mark: Annotated[Judgement | None, Field(description="The judgement of this pair.")]
 
 

@@ -83,13 +83,17 @@ export function showTranslate(place, model, { link }) {
     const parameters = { word: text, direction };
     result.setAttribute("aria-busy", "true");
     try {
-      const found = await get(model.id, "translate", { ...parameters, k: 8, given }, signal); // first, because the word may be unknown
-      if (found.rank === null && !found.subwords) return draw(found); // a given word without a vector has no place in a space
+      const found = await get(model.id, "translate", { ...parameters, k: 8, given, back: false }, signal); // first, because the word may be unknown
+      if (found.rank === null && !found.subwords) { // a given word without a vector has no place in a space
+        draw(found);
+        return refresh();
+      }
       const [near, places] = await Promise.all([
         get(model.id, "neighbours", { ...parameters, k: 10 }, signal),
         get(model.id, "map", parameters, signal),
       ]);
       draw(found, near, places);
+      refresh(); // what candidates are translated to takes longer than all the rest
     } catch (error) {
       if (error.name === "AbortError") return;
       refuse(text, error);
@@ -191,7 +195,7 @@ export function showTranslate(place, model, { link }) {
       el("div", { class: "line" },
         word(candidate.word, model[answering(direction)].language, "a", { href, class: "word" }), marks.group),
       el("div", { class: "line facts" }, meter(candidate.confidence, candidate.given, candidate.mark),
-        el("span", { class: candidate.returns ? "back yes" : "back", title: "translated back" },
+        candidate.back === null ? null : el("span", { class: candidate.returns ? "back yes" : "back", title: "translated back" },
           signed("↩\u2009", "translated back: "), word(candidate.back, model[asked(direction)].language),
           signed(candidate.returns ? " ✓" : "", candidate.returns ? " returns" : " does not return")),
         el("span", { class: "scores" },
