@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from lnmap.embeddings import is_word
 from lnmap.methods.base import Run
@@ -32,6 +33,7 @@ def notice_vocabularies(run: Run) -> None:
 
 def shared(source: Sequence[str], target: Sequence[str]) -> float:
     """Return what share of the most frequent words the vocabularies have in common; letter case does not count."""
-    one, other = ([word.lower() for word in words if is_word(word)] for words in (source, target))
-    size = min(len(one), len(other), _WORDS)
+    one, other = (list(islice(filter(is_word, words), _WORDS)) for words in (source, target))
+    one, other = ([word.lower() for word in words] for words in (one, other))
+    size = min(len(one), len(other))
     return len(set(one[:size]) & set(other[:size])) / size if size >= _LEAST else 0.0

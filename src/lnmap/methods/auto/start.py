@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
@@ -56,8 +57,8 @@ def own_words(words: Sequence[str] | None, other: Sequence[str] | None, size: in
     strange = script(other)
     if script(words) == strange:
         strange = ""
-    rows = [row for row, word in enumerate(words) if is_word(word) and (not strange or script([word]) != strange)]
-    return torch.tensor(rows[:_WORDS], dtype=torch.long)
+    own = (row for row, word in enumerate(words) if is_word(word) and (not strange or script([word]) != strange))
+    return torch.tensor(list(islice(own, _WORDS)), dtype=torch.long)
 
 
 def spelt_alike(source: Sequence[str], target: Sequence[str]) -> list[tuple[int, int]]:
