@@ -3,6 +3,7 @@
     python benchmarks/default.py MODEL [MODEL ...]                                # answers of models that are there
     python benchmarks/default.py MODEL --align EN FR PAIRS [--set rounds=0]       # make the model first, timed
     python benchmarks/default.py MODEL --induce                                   # and its whole lexicon
+    python benchmarks/default.py MODEL --page                                     # and what the page computes per word
 
 Times are CPU seconds on one thread, the least of several runs, beside the same as a multiple of what the machine needs
 anyway: U(n), the bare float32 product of n x 300 by 300 x n numbers, and `python -c "import torch"`. Where other
@@ -12,6 +13,7 @@ programs run, ratios say more than seconds. `benchmarks/big_files.py` makes vect
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import random
 import resource
@@ -28,9 +30,13 @@ import torch
 import lnmap
 from lnmap.direction import Direction, Side
 from lnmap.model.model import Model
+from lnmap.progress import Silent
+from lnmap.serve.loaded import LoadedModel
+from lnmap.serve.lookup import WordQuery, find_query, neighbours, translate
+from lnmap.serve.projection import draw_map
 
 PROGRAM = [sys.executable, "-c", "import sys; from lnmap.cli import main; sys.exit(main())"]
-RUNS, WORDS, ROWS, COLUMNS = 5, 60, 1024, 300
+RUNS, WORDS, PAGE, ROWS, COLUMNS = 5, 60, 15, 1024, 300
 
 
 def product(n: int) -> float:
@@ -66,6 +72,31 @@ def page(model: Model, words: list[str]) -> tuple[float, float]:
     """Return the median and the 95th percentile of CPU seconds of one translation, each word for the first time."""
     times = [least(partial(model.translate, word), 1) for word in words]
     return float(np.median(times)), float(np.quantile(times, 0.95))
+
+
+def requests(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield the median and the 95th percentile of what requests of the page compute, each for words of its own."""
+    loaded = LoadedModel(folder, None, Silent())
+    words = iter(random.Random(1).sample(list(loaded.model.source.words), 5 * PAGE))
+    said, way = loaded.said({}), Direction.FORWARD
+    kinds: dict[str, Callable[[str], object]] = {
+        "translate": lambda word: translate(loaded, [word], 8, way, said, back=False),
+        "translate, and back": lambda word: translate(loaded, [word], 8, way, said),
+        "neighbours": lambda word: neighbours(loaded, found(word), 10),
+        "map": lambda word: draw_map(loaded, found(word)),
+        "map after translate": lambda word: draw_map(loaded, found(word)),
+    }
+
+    def found(word: str) -> WordQuery:
+        return find_query(loaded, word, way)
+
+    for name, ask in kinds.items():
+        times = []
+        for word in itertools.islice(words, PAGE):
+            if name == "map after translate":
+                kinds["translate"](word)
+            times.append(1000 * least(partial(ask, word), 1))
+        yield f"page: {name}", f"{np.median(times):.0f} ms (95 %: {np.quantile(times, 0.95):.0f} ms)", ""
 
 
 def size(folder: Path, pattern: str) -> float:
@@ -108,6 +139,8 @@ def rows(folder: Path, args: argparse.Namespace) -> Iterator[tuple[str, str, str
     model.translate(words[0])
     median, late = page(model, words[1:])
     yield "translate, model loaded, new word", f"{1000 * median:.0f} ms (95 %: {1000 * late:.0f} ms)", ""
+    if args.page:
+        yield from requests(folder)
     if args.induce:
         took, peak = program([*PROGRAM, "induce", str(folder), "--out", os.devnull, "--quiet"], 1)
         yield "induce, mutual", f"{took:.0f} s, {peak:.1f} GB", f"{took / bare:.2f} U"
@@ -122,6 +155,7 @@ def main() -> None:
     parser.add_argument("--take", default="1k-unique")
     parser.add_argument("--set", action="append")
     parser.add_argument("--induce", action="store_true")
+    parser.add_argument("--page", action="store_true")
     args = parser.parse_args()
     for folder in args.models:
         print(f"\n| {folder.name} | | |\n|---|---:|---|", flush=True)
