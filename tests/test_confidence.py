@@ -111,7 +111,7 @@ def check_smallest_loss(found: Confidence, x: torch.Tensor, right: torch.Tensor,
     assert abs(float(rest.sum())) < 1e-5  # the bias is not penalised
 
 
-@pytest.mark.parametrize("ridge", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("ridge", [0.01, 1.0, 30.0, 3000.0])
 @pytest.mark.parametrize("weights", [[3.0, 0.5, 0.2, 0.1, 1.0], [3.0, -1.0, 0.5, 0.0, -2.0]])
 def test_the_loss_cannot_be_made_smaller(weights, ridge):
     x, right = draws(300, weights, -0.4)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+_TITLE = "the title of a progress bar"
 _BLOCK = "the size of a block changes no result"
+_WAY = "other steps to the same minimum"
 _SEED = "any seed will do, as long as it stays the same"
 _ANY_NEGATIVE = "NumPy takes any negative length as the one to work out"
 
 ACCEPTED: dict[str, dict[str, str]] = {
+    "confidence": {
+        "_STEPS = 50 => 50 to 51": "a dozen are enough",
+        "step = torch.linalg.solve((x.T * (p * (1 - p))) @ x + torch.diag(penalty + _TINY), gradient)"
+        " => Add to Sub #2": _WAY,
+        "while loss(w - step) > loss(w) and step.abs().max() > _TINY: => Gt to GtE": _WAY,
+        "while loss(w - step) > loss(w) and step.abs().max() > _TINY: => Gt to GtE #2": _WAY,
+        "step = step / 2 => 2 to 3": _WAY,
+        "if step.abs().max() <= _TINY: => LtE to Lt": _WAY,
+        "break => Break to Continue": "steps after the last change nothing",
+    },
     "lexicon": {
         "return np.asarray(known, dtype=np.int64).reshape(-1, 2) => 1 to 2": _ANY_NEGATIVE,
         "return np.asarray(kept, dtype=np.int64).reshape(-1, 2) => 1 to 2": _ANY_NEGATIVE,
@@ -33,7 +45,23 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, chosen, **kwargs)"
         " => slice dropped": "only the words that have lists are looked at",
     },
+    "judge.space": {
+        "_ROWS = 1024  # words judged at a time => 1024 to 1025": _BLOCK,
+        "return Hits(*(torch.cat(column) for column in zip(*blocks, strict=True))) => True to False": "all have four",
+        "key = torch.arange(columns[0].shape[1], device=like.device).repeat(len(like), 1).float() => 0 to 1": (
+            "all columns have one shape"
+        ),
+    },
+    "model.marks": {
+        "self._offset, self._inode = 0, -1 => USub dropped": "any number that is not the journal's will do",
+        "self._offset, self._inode = 0, -1 => 1 to 2": "any number that is not the journal's will do",
+    },
     "normalize": {
         "_BLOCK = 8192  # rows taken to double precision at a time => 8192 to 8193": _BLOCK,
+    },
+    "retrieve": {
+        "UNKNOWN = -1  # row of a best candidate that has not been searched yet => 1 to 2": "any negative row will do",
+        "title: str = \"neighbourhoods\", => 'neighbourhoods' changed": _TITLE,
+        "for start, scores in score_blocks(queries, candidates, bias, memory=memory // 2): => 2 to 3": _BLOCK,
     },
 }
