@@ -45,6 +45,12 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, chosen, **kwargs)"
         " => slice dropped": "only the words that have lists are looked at",
     },
+    "judge.kinds": {
+        "_SAMPLE = 5000  # most frequent words that the components are those of => 5000 to 5001": "one word of 5 000",
+        "values, basis = torch.linalg.eigh(sample.T @ sample / max(len(sample), 1)) => 1 to 2": (
+            "a single word has no components, and neither has none"
+        ),
+    },
     "judge.space": {
         "_ROWS = 1024  # words judged at a time => 1024 to 1025": _BLOCK,
         "return Hits(*(torch.cat(column) for column in zip(*blocks, strict=True))) => True to False": "all have four",
