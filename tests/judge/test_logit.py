@@ -109,6 +109,7 @@ def test_softmax_equals_its_formula():
     x, there, _ = planted(20)
     there[::2, 4:] = False
     judge = Judge(Weights(NAMES, (1.5, -0.5, 0.2), 0.7))
+    assert judge.outcomes == 0
     for own, wanted in zip(judge.softmax(x, there).tolist(), naive_softmax(judge, x, there), strict=True):
         assert own == pytest.approx(wanted, abs=1e-6)
 
@@ -188,6 +189,7 @@ def test_the_rank_of_a_word_is_read_off_its_first_candidate():
     apart = own[:, None] - other
     features = torch.stack([apart.clamp_min(0), torch.ones(2, 2), other, (-apart).clamp_min(0)], dim=-1)
     assert judge.log_ranks(features).tolist() == pytest.approx(own.tolist())
+    assert judge.log_ranks(features[:, :1]).tolist() == pytest.approx(own.tolist())  # a list of one
     assert Judge(Weights(("a",), (1.0,), 0.0)).log_ranks(torch.ones(3, 2, 1)).tolist() == [0.0, 0.0, 0.0]
 
 

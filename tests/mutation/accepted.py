@@ -51,6 +51,20 @@ ACCEPTED: dict[str, dict[str, str]] = {
             "a single word has no components, and neither has none"
         ),
     },
+    "judge.logit": {
+        "_NEVER = -1e4  # score of what is no candidate => 10000.0 to 10001.0": "far below any score in both cases",
+        "_ROUNDS = 50 => 50 to 51": "a dozen are enough",
+        "known = dict(zip(self.names, self.values, strict=True)) => True to False": "reading a judge checks it",
+        "while (now := loss(w - step)) > before and step.abs().max() > _TINY: => Gt to GtE": _WAY,
+        "while (now := loss(w - step)) > before and step.abs().max() > _TINY: => Gt to GtE #2": _WAY,
+        "step = step / 2 => 2 to 3": _WAY,
+        "if not now < before: => Lt to LtE": _WAY,
+        "break => Break to Continue": "steps after the last change nothing",
+        "break => Break to Continue #2": "steps after the last change nothing",
+        "w, gained, before = w - step, before - now, now => Sub to Add #2": "steps after the last change nothing",
+        "if gained < _SETTLED * n: => Lt to LtE": _WAY,
+        "if gained < _SETTLED * n: => Mult to Div": "steps after the last change nothing",
+    },
     "judge.space": {
         "_ROWS = 1024  # words judged at a time => 1024 to 1025": _BLOCK,
         "return Hits(*(torch.cat(column) for column in zip(*blocks, strict=True))) => True to False": "all have four",
