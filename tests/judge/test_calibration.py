@@ -114,7 +114,14 @@ def test_what_had_no_chance_has_none_and_certainty_stays_finite():
     assert found[0] == 0
     assert 0 < found[1] <= 1e-5
     assert found[2] == pytest.approx(0.4)
-    assert 1 - 1e-5 <= found[3] <= 1
-    both = torch.tensor([0.0, 0.0, 1.0, 1.0])
-    fitted = Calibration.fit(both, torch.zeros(4), both > 0.5, complete=True)
-    assert fitted.slope == pytest.approx(1, abs=0.01)
+    assert 1 - 1e-5 <= found[3] < 1
+
+
+@pytest.mark.parametrize("slope", [1.6, 4.0])  # beyond 2.7 certain answers become as certain as numbers can be
+def test_certain_answers_are_learnt_from_like_others(slope):
+    chance, given = answers(5_000, slope, -0.7, 1.0)
+    chance[:3], given[:3] = 1.0, True
+    chance[3:6], given[3:6] = 0.0, False
+    found = Calibration.fit(chance, torch.zeros(5_000), given, complete=True)
+    assert found.slope == pytest.approx(slope, rel=0.1)
+    assert found.bias == pytest.approx(-0.7, abs=0.2)

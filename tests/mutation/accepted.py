@@ -45,7 +45,23 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, chosen, **kwargs)"
         " => slice dropped": "only the words that have lists are looked at",
     },
+    "judge.calibration": {
+        "_ROUNDS = 50 => 50 to 51": "a dozen are enough",
+        "if w[0] < _EDGE:  # a larger softmax never means a smaller probability: only the bias is learnt"
+        " => Lt to LtE": "both sides of the edge are the same there",
+        "curvature = (x.T * (slope.square() / (p * (1 - p)))) @ x + torch.diag(penalty) => Div to Mult": _WAY,
+        "curvature = (x.T * (slope.square() / (p * (1 - p)))) @ x + torch.diag(penalty) => Mult to Div #2": _WAY,
+        "curvature = (x.T * (slope.square() / (p * (1 - p)))) @ x + torch.diag(penalty) => Sub to Add": _WAY,
+        "curvature = (x.T * (slope.square() / (p * (1 - p)))) @ x + torch.diag(penalty) => 1 to 2": _WAY,
+        "now, best = _loss(w, x, y, share), _loss(w - step, x, y, share) => Sub to Add": _WAY,
+        "while best > now and step.abs().max() > _EDGE: => Gt to GtE": _WAY,
+        "while best > now and step.abs().max() > _EDGE: => Gt to GtE #2": _WAY,
+        "step = step / 2 => 2 to 3": _WAY,
+        "if not best < now: => Lt to LtE": _WAY,
+        "break => Break to Continue": "steps after the last change nothing",
+    },
     "judge.kinds": {
+        "_ROWS = 8192  # at a time => 8192 to 8193": _BLOCK,
         "_SAMPLE = 5000  # most frequent words that the components are those of => 5000 to 5001": "one word of 5 000",
         "values, basis = torch.linalg.eigh(sample.T @ sample / max(len(sample), 1)) => 1 to 2": (
             "a single word has no components, and neither has none"
