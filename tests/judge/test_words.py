@@ -10,9 +10,10 @@ import torch
 
 from lnmap.direction import Side
 from lnmap.judge import WordFacts
-from lnmap.judge.words import FREQUENCY, SPELLING
 from lnmap.spelling import Letters
 
+FREQUENCY = ("frequency", "rarer", "frequency apart")  # kept judges name their features
+SPELLING = ("letters", "alike", "alike and rare", "alike but rarer", "length apart", "foreign")
 SOURCE = ["the", "House", "sea", "Paris", "été"]
 TARGET = ["le", "maison", "mer", "PARIS", "house", "paris", "Ete"]
 WORDS = {Side.SOURCE: SOURCE, Side.TARGET: TARGET}
@@ -120,6 +121,14 @@ def test_the_most_frequent_word_that_is_spelt_alike(facts):
     assert facts.spelt_like(Side.SOURCE, torch.full((5,), -1), new).tolist() == [[2], [-1], [4], [-1], [6]]
     assert facts.spelt_like(Side.TARGET, torch.full((5,), -1), new).tolist() == [[-1], [-1], [1], [0], [4]]
     assert facts.spelt_like(Side.SOURCE, torch.arange(5)).tolist() == [[-1], [4], [-1], [3], [6]]
+
+
+def test_the_very_first_word_is_found_too(letters):
+    facts = WordFacts(WORDS, letters, None)
+    assert facts.spelt_like(Side.SOURCE, torch.full((2,), -1), ["LE", "maison"]).tolist() == [[0], [1]]
+    assert facts.describe(Side.SOURCE, torch.full((2,), -1), torch.tensor([[0], [0]]), ["LE", "maison"])[
+        :, 0, 4
+    ].tolist() == [1, 0]
 
 
 def test_alike_without_having_looked_before(letters):
