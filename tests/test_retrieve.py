@@ -168,14 +168,6 @@ def test_unknown_criterion():
         BilingualSpace(rows(5), rows(5)).search(rows(1), 1, "dot")
 
 
-def test_known_means_are_used_and_not_computed(monkeypatch):
-    means = torch.zeros(40), torch.zeros(30)
-    space = BilingualSpace(rows(40), rows(30), means=means)
-    monkeypatch.setattr(space, "_mean", None)
-    assert [a is b for a, b in zip(space.means, means, strict=True)] == [True, True]
-    assert not space.bias("csls").any()
-
-
 def reference_ranks(scores, gold):
     """Sort candidates by falling score, earlier row first; the place of the first gold row."""
     ranks = []
@@ -186,7 +178,7 @@ def reference_ranks(scores, gold):
 
 
 @pytest.mark.parametrize("make", [rows, grid], ids=["distinct", "ties"])
-@pytest.mark.parametrize("memory", [1, 1 << 20])
+@pytest.mark.parametrize("memory", [1, 2 * 7 * 90 * 4, 1 << 20])  # blocks of one query, of seven, of all
 def test_best_ranks_equal_a_sort(make, memory, device):
     queries, candidates = make(40, 4).to(device), make(90, 4, seed=1).to(device)
     bias = torch.arange(90.0, device=device).remainder(3) / 4
@@ -265,26 +257,47 @@ def test_peak_memory():
     assert growth["top_k"] > 8 * MB  # or nothing was measured
 
 
+class Counter:
+    """A progress that counts."""
+
+    total, done = None, 0
+
+    def task(self, title, total):
+        self.total = total
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+    def advance(self, amount=1):
+        self.done += amount
+
+
 def test_progress_counts_every_query():
-    class Counter:
-        total, done = None, 0
-
-        def task(self, title, total):
-            self.total = total
-            return self
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            return None
-
-        def advance(self, amount=1):
-            self.done += amount
-
     counter = Counter()
     top_k(rows(100), rows(50), 3, memory=5000, progress=counter)
     assert counter.done == counter.total == 100
+    counter = Counter()
+    BilingualSpace(rows(40), rows(30, seed=1), progress=counter).search(torch.arange(20), 3, "cosine")
+    assert counter.done == counter.total == 20
+
+
+def test_ranks_take_half_the_budget(monkeypatch):
+    """The other half is for the comparison of the scores."""
+    sizes = []
+
+    def watched(*args, **kwargs):
+        for start, scores in score_blocks(*args, **kwargs):
+            sizes.append(scores.numel() * 4)
+            yield start, scores
+
+    monkeypatch.setattr(retrieve, "score_blocks", watched)
+    best_ranks(rows(100), rows(50, seed=1), torch.zeros(100, 1, dtype=torch.long), memory=10_000)
+    assert max(sizes) <= 5_000
+    assert sum(sizes) == 100 * 50 * 4
 
 
 def test_inputs_are_left_alone():
@@ -315,33 +328,3 @@ def test_groups_of_any_size_give_the_best_of_each_row(n, k):
     assert torch.equal(values, scores.topk(k, dim=1).values)
     assert torch.equal(scores.gather(1, columns), values)
     assert all(len(set(row)) == k for row in columns.tolist())
-
-
-def test_rows_are_searched_like_their_vectors():
-    generator = torch.Generator().manual_seed(0)
-    space = BilingualSpace(torch.randn(50, 8, generator=generator), torch.randn(60, 8, generator=generator))
-    rows = torch.tensor([3, 0, 49])
-    before = space.search(rows, 5)
-    by_vector = space.search(space.source[rows], 5)
-    _ = space.means
-    for hits in (before, space.search(rows, 5)):
-        assert torch.equal(hits.rows, by_vector.rows)
-        assert torch.allclose(hits.scores, by_vector.scores, atol=1e-6)
-        assert torch.allclose(hits.cosines, by_vector.cosines, atol=1e-6)
-
-
-def test_best_answers_are_searched_once(monkeypatch):
-    generator = torch.Generator().manual_seed(0)
-    space = BilingualSpace(torch.randn(50, 8, generator=generator), torch.randn(60, 8, generator=generator))
-    assert space.swapped().swapped() is space
-    assert torch.equal(space.swapped().means[0], space.means[1])
-    rows = torch.tensor([3, 0, 49, 3])
-    best, scores = space.best.look_up(rows)
-    found = space.search(rows, 2)
-    assert torch.equal(best, found.rows[:, 0])
-    assert torch.allclose(2 * scores - space.means[0][rows][:, None], found.scores, atol=1e-6)
-    assert space.best.known.tolist() == [0, 3, 49]
-    monkeypatch.setattr(retrieve, "top_k", None)  # nothing is searched again
-    assert torch.equal(space.best.look_up(rows)[0], best)
-    assert torch.equal(space.best.rivals(rows, best), scores[:, 1])
-    assert torch.equal(space.best.rivals(rows, best + 1), scores[:, 0])

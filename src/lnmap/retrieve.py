@@ -23,7 +23,7 @@ from lnmap.errors import OptionError
 from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
 from lnmap.search.blocks import MEMORY, score_blocks, top_k
-from lnmap.search.near import means_of, means_of_both
+from lnmap.search.near import fast_type, means_of, means_of_both
 from lnmap.search.some import SomeMeans
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "Criterion",
     "Hits",
     "best_ranks",
+    "fast_type",
     "neighbourhood_means",
     "score_blocks",
     "top_k",

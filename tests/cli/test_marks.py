@@ -15,6 +15,7 @@ from tests.helpers import PROGRAM
 import lnmap
 from lnmap.io import DICTIONARY_FORMATS, read_lexicon
 from lnmap.model.marks import JOURNAL, Marks
+from lnmap.serve.retrain import retrain_command
 
 WORDS = 800
 
@@ -141,6 +142,22 @@ def test_align_takes_the_marks(run, files):
     assert again.translate("school", 1)[0].words == ["ville"]
     run(*align, "--pairs", "identical", "--out", files / "third")
     assert ("school", "ville") in set(lnmap.load(files / "third").pairs)
+
+
+def test_align_takes_both_seeds_from_the_folder(run, files):
+    back, quick = files / "back.txt", ("code=16", "hidden=16", "mapper_hidden=16", "ae_epochs=1", "epochs=1")
+    back.write_text("temps time\nannée year\nvie life\n", encoding="utf-8")
+    align = ["align", files / "en.vec", files / "fr.vec", "--method", "lnmap", "--out", files / "new"]
+    align += [word for setting in (*quick, "iterations=1", "ae_draws=100") for word in ("--set", setting)]
+    assert run(*align, "--pairs", files / "seed.txt", "--take", "200-unique", "--back-pairs", back)[0] == 0
+    first = lnmap.load(files / "new")
+    assert f"--back-pairs {back.resolve()}" in retrain_command(first, files / "new", local=True)
+    assert "--back-pairs back.txt" in retrain_command(first, files / "new", local=False)
+    back.unlink()
+    assert "--back-pairs" not in retrain_command(first, files / "new", local=True)  # the folder has it
+    Marks(files / "new").add("school", "ville", "added")
+    assert run(*align, "--marks", files / "new")[0] == 0
+    assert set(lnmap.load(files / "new").back) == {*first.back, ("ville", "school")}
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,27 @@ def test_fewer_words_than_dimensions():
     assert torch.isfinite(kinds.coordinates(torch.arange(12))).all()
 
 
+def test_coordinates_of_frequent_words_have_one_spread_and_nothing_in_common():
+    """Those of the first 5 000 words, in the hundred directions in which they differ most; rarer words have no say."""
+    g = torch.Generator().manual_seed(5)
+    vectors = torch.randn(5600, 130, generator=g) * torch.linspace(2, 0.5, 130)
+    vectors[5000:, 129] += 30
+    kinds = Kinds(vectors)
+    assert kinds.names == tuple(f"kind {i}" for i in range(100))
+    found = kinds.coordinates(torch.arange(5000)).double()
+    moments = found.T @ found / 5000
+    torch.testing.assert_close(moments, 0.25 * torch.eye(100).double(), atol=1e-3, rtol=0)
+
+
+def test_directions_without_spread_say_nothing():
+    g = torch.Generator().manual_seed(6)
+    spreads = torch.tensor([1.0] * 8 + [2e-3, 5e-4])  # of variance 4e-6 and 2.5e-7 of the largest
+    assert len(Kinds(torch.randn(3000, 10, generator=g) * spreads).names) == 9
+    nothing = Kinds(torch.zeros(5, 4))
+    assert nothing.names == ()
+    assert nothing.coordinates(torch.arange(5)).shape == (5, 0)
+
+
 def test_the_kind_decides_between_equals_and_is_kept():
     g = torch.Generator().manual_seed(2)
     x = torch.randn(50, 8, generator=g)

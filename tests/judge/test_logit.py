@@ -1,9 +1,13 @@
 """The judge's model: it finds planted weights, keeps to its prior where words are few, and knows when none is right."""
 
+import json
+import math
+
 import pytest
 import torch
 
 from lnmap.errors import InputError
+from lnmap.judge.calibration import Calibration
 from lnmap.judge.logit import Judge, Weights
 
 NAMES = ("a", "b", "c")
@@ -88,3 +92,124 @@ def test_needs_words():
     x, there, right = planted(1)
     with pytest.raises(InputError, match="got none"):
         Judge.fit(NAMES, x[:0], there[:0], right[:0], NOTHING, ridge=1.0)
+
+
+def naive_softmax(judge: Judge, x: torch.Tensor, there: torch.Tensor) -> list[list[float]]:
+    """Shares of all candidates' weight, one number at a time."""
+    found = []
+    for features, mask in zip(x.double().tolist(), there.tolist(), strict=True):
+        scores = [sum(w * f for w, f in zip(judge.weights.values, one, strict=True)) for one in features]
+        weights = [math.exp(score) if kept else 0.0 for score, kept in zip(scores, mask, strict=True)]
+        total = sum(weights) + math.exp(judge.weights.none)
+        found.append([weight / total for weight in weights])
+    return found
+
+
+def test_softmax_equals_its_formula():
+    x, there, _ = planted(20)
+    there[::2, 4:] = False
+    judge = Judge(Weights(NAMES, (1.5, -0.5, 0.2), 0.7))
+    assert judge.outcomes == 0
+    for own, wanted in zip(judge.softmax(x, there).tolist(), naive_softmax(judge, x, there), strict=True):
+        assert own == pytest.approx(wanted, abs=1e-6)
+
+
+@pytest.mark.parametrize("ridge", [0.5, torch.tensor([0.1, 5.0, 40.0], dtype=torch.float64)])
+def test_no_other_weights_fit_better(ridge):
+    """The slope of the loss by its definition is zero, however far the weights had to go from the prior."""
+    x, there, right = planted(80)
+    there[::3, 5:] = False
+    right[:10] = False
+    right[10:20, :3] = True  # several right ones
+    prior = Weights(("b", "a"), (-2.0, 3.0), -4.0)
+    judge = Judge.fit(NAMES, x, there, right, prior, ridge)
+    w = torch.tensor([*judge.weights.values, judge.weights.none], dtype=torch.float64, requires_grad=True)
+    scores = torch.cat([x.double() @ w[:-1], w[-1].expand(80, 1)], dim=1)
+    listed = torch.cat([there, torch.ones(80, 1, dtype=torch.bool)], dim=1)
+    shares = scores.masked_fill(~listed, -torch.inf).softmax(dim=1)
+    good = right & there
+    good = torch.cat([good, ~good.any(dim=1, keepdim=True)], dim=1)
+    lost = -(shares * good).sum(dim=1).log().sum()
+    away = w[:-1] - torch.tensor([3.0, -2.0, 0.0])
+    (slope,) = torch.autograd.grad(lost + (ridge * away.square()).sum() / 2, w)
+    assert float(slope.abs().max()) < 1e-3
+    assert judge.weights.names == NAMES
+
+
+def test_steps_that_go_too_far_are_halved():
+    """From a prior that is sure of the wrong candidates, a whole step makes the loss larger."""
+    x, there, right = planted(40, weights=(3.0, 0.0, 0.0), none=4.0)
+    far = Judge.fit(NAMES, x, there, right, Weights(NAMES, (-6.0, 0.0, 0.0), 0.0), ridge=1e-6)
+    near = Judge.fit(NAMES, x, there, right, NOTHING, ridge=1e-6)
+    assert far.weights.values == pytest.approx(near.weights.values, abs=0.01)
+    assert far.weights.none == pytest.approx(near.weights.none, abs=0.01)
+
+
+def test_what_is_right_but_not_listed_teaches_that_none_is():
+    x, there, right = planted(60)
+    there[:, 6:] = False
+    assert Judge.fit(NAMES, x, there, right, NOTHING, 1.0) == Judge.fit(NAMES, x, there, right & there, NOTHING, 1.0)
+
+
+def test_no_candidate_wins_by_one_number_alone():
+    x, there, right = planted(60)
+    x[0, 0, 0], x[1, 0, 1] = 6.0, -6.0
+    beyond = x.clone()
+    beyond[0, 0, 0], beyond[1, 0, 1] = 1e6, -1e6
+    judge = Judge.fit(NAMES, x, there, right, NOTHING, 1.0)
+    assert judge == Judge.fit(NAMES, beyond, there, right, NOTHING, 1.0)
+    assert torch.equal(judge.softmax(x, there), judge.softmax(beyond, there))
+    beyond[0, 0, 0] = 5.0
+    assert not torch.equal(judge.softmax(x, there), judge.softmax(beyond, there))
+
+
+def test_weights_of_other_features_are_zero():
+    weights = Weights(("a", "c"), (1.0, 3.0), 9.0)
+    assert weights.of(("c", "b", "a")).tolist() == [3.0, 0.0, 1.0, 9.0]
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_its_calibration_is_learnt_from_first_answers(complete):
+    names = ("a", "frequency", "rarer")
+    x, there, right = planted(300)
+    x[..., 1:] = x[:, :1, 1:].abs()
+    judge = Judge.fit(names, x, there, right, NOTHING, 1.0, complete)
+    best, place = judge.softmax(x, there).max(dim=1)
+    first = right[torch.arange(300), place]
+    assert judge.calibration == Calibration.fit(best, x[:, 0, 1] - x[:, 0, 2], first, complete)
+    again = judge.calibration.probability(judge.softmax(x, there), x[:, 0, 1] - x[:, 0, 2])
+    assert torch.equal(judge.probability(x, there), again)
+
+
+def test_the_rank_of_a_word_is_read_off_its_first_candidate():
+    """ "rarer" and "frequency apart" are how far a candidate is behind the word, and the word behind it."""
+    names = ("frequency apart", "a", "frequency", "rarer")
+    judge = Judge(Weights(names, (0.0,) * 4, 0.0))
+    own, other = torch.tensor([-2.0, -0.5]), torch.tensor([[-1.0, -3.0], [-2.5, -0.1]])
+    apart = own[:, None] - other
+    features = torch.stack([apart.clamp_min(0), torch.ones(2, 2), other, (-apart).clamp_min(0)], dim=-1)
+    assert judge.log_ranks(features).tolist() == pytest.approx(own.tolist())
+    assert judge.log_ranks(features[:, :1]).tolist() == pytest.approx(own.tolist())  # a list of one
+    assert Judge(Weights(("a",), (1.0,), 0.0)).log_ranks(torch.ones(3, 2, 1)).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_less_sure_changes_the_log_odds_only():
+    x, there, right = planted(50)
+    judge = Judge.fit(NAMES, x, there, right, NOTHING, ridge=1.0)
+    less = judge.less_sure(-0.8)
+    before, after = torch.logit(judge.probability(x, there)), torch.logit(less.probability(x, there))
+    assert torch.allclose(after, before - 0.8, atol=1e-4)
+    assert less.weights == judge.weights
+    assert less.outcomes == 50
+
+
+def test_state_is_plain_json():
+    calibration = {"slope": 2.0, "bias": -1.0, "share": 0.9, "rank": None}
+    state = {"features": ["a"], "weights": [1.5], "none": -0.5, "calibration": calibration, "outcomes": 7}
+    judge = Judge.from_state(json.loads(json.dumps(state)))
+    assert judge == Judge(Weights(("a",), (1.5,), -0.5), Calibration(2.0, -1.0, 0.9, None), 7)
+    assert judge.state() == state
+    whole = state | {"calibration": {"slope": 2, "bias": 0, "share": 1, "rank": 3}, "weights": [1], "none": 0}
+    assert isinstance(Judge.from_state(whole).calibration.rank, float)
+    assert isinstance(Judge.from_state(whole).weights.none, float)
+    assert Judge.from_state({**whole, "outcomes": 7.0}).outcomes == 7

@@ -88,6 +88,120 @@ def test_other_criteria_are_not_judged():
     assert torch.equal(judged.search(ROWS, 3, "isf").rows, plain.search(ROWS, 3, "isf").rows)
 
 
+@pytest.mark.parametrize("k", [1, LIST, LIST + 3, M])
+def test_scores_and_cosines_are_those_of_the_words_found(k):
+    plain, judged = spaces(WEIGHTS)
+    hits = judged.search(ROWS, k)
+    assert hits.rows.shape == hits.confidence.shape == (len(ROWS), k)
+    wanted = plain.score(ROWS, hits.rows)
+    torch.testing.assert_close(hits.scores, wanted.scores)
+    torch.testing.assert_close(hits.cosines, wanted.cosines)
+    assert hits.confidence[:, :30].all()
+    assert not hits.confidence[:, 30:].any()  # the rest follows by CSLS, and is not judged
+    assert torch.equal(hits.rows[:, LIST:], plain.search(ROWS, k).rows[:, LIST:])
+
+
+def test_a_judge_that_knows_nothing_leaves_the_order_of_csls():
+    plain, judged = spaces({})
+    assert torch.equal(judged.search(ROWS, M).rows, plain.search(ROWS, M).rows)
+    assert torch.equal(judged.search(ROWS).rows, plain.search(ROWS, 1).rows)
+    assert judged.source is plain.source  # nothing is copied
+    assert judged.target is plain.target
+    assert judged.unjudged is plain
+    assert plain.unjudged is plain
+
+
+def test_the_two_best_scores_are_those_of_csls():
+    plain, judged = spaces(WEIGHTS)
+    scores = plain.source[ROWS] @ plain.target.T - plain.means[1] / 2
+    for k in (2, LIST):
+        found = _top(plain.search(ROWS, k), judged._query(ROWS, None))
+        torch.testing.assert_close(found, scores.sort(dim=1, descending=True).values[:, :2])
+
+
+def test_the_table_keeps_the_probabilities_of_the_two_best():
+    _, judged = spaces(WEIGHTS)
+    hits = judged.search(ROWS, 2)
+    best, sure = judged.best.look_up(ROWS)
+    assert torch.equal(best, hits.rows[:, 0])
+    torch.testing.assert_close(sure, hits.confidence)
+    assert judged.best is judged.best
+
+
+def test_nothing_asked_nothing_found():
+    _, judged = spaces(WEIGHTS)
+    nothing = ROWS[:0]
+    assert judged.search(nothing, 3).rows.shape == (0, 3)
+    assert judged.score(nothing, nothing[:, None]).rows.shape == (0, 1)
+    assert judged.ranks(nothing, nothing[:, None]).shape == (0,)
+
+
+def test_a_single_word_to_answer_with():
+    words = {Side.SOURCE: ["a", "b"], Side.TARGET: ["c"]}
+    panel = Panel((), WordFacts(words, None, None))
+    by = {way: Judge(Weights(panel.names(way), (1.0,) * len(panel.names(way)), 0.0)) for way in Direction}
+    for queries, words in ((torch.tensor([1, 0]), None), (torch.eye(2), ["x", "y"])):
+        space = JudgedSpace(BilingualSpace(torch.eye(2), torch.ones(1, 2)), Judges(panel, by), Direction.FORWARD)
+        hits = space.search(queries, 1, words=words)
+        assert hits.rows.tolist() == [[0], [0]]
+        assert torch.isfinite(hits.confidence).all()
+
+
+def test_ranks_by_other_criteria_and_of_words_that_are_not_listed():
+    plain, judged = spaces(WEIGHTS)
+    gold = torch.stack([ROWS, (ROWS + 7) % M], dim=1)
+    for criterion in ("cosine", "isf"):
+        assert torch.equal(judged.ranks(ROWS, gold, criterion), plain.ranks(ROWS, gold, criterion))
+    far = plain.search(ROWS, M).rows[:, [LIST, M - 1]]
+    assert torch.equal(judged.ranks(ROWS, far), torch.full((len(ROWS),), LIST))
+
+
+def test_blocks_change_nothing(monkeypatch):
+    _, judged = spaces(WEIGHTS)
+    targets, vectors, words = (
+        torch.arange(4).expand(len(ROWS), 4),
+        judged.source[ROWS],
+        [f"w{i}" for i in ROWS.tolist()],
+    )
+    whole = judged.search(ROWS, 5), judged.search(vectors, 5, words=words), judged.score(ROWS, targets)
+    monkeypatch.setattr("lnmap.judge.space._ROWS", 7)
+    parts = judged.search(ROWS, 5), judged.search(vectors, 5, words=words), judged.score(ROWS, targets)
+    for one, other in zip(whole, parts, strict=True):
+        assert torch.equal(one.rows, other.rows)
+        torch.testing.assert_close(one.confidence, other.confidence)
+        torch.testing.assert_close(one.scores, other.scores)
+
+
+def test_vectors_without_words_are_judged_by_the_vectors():
+    _, judged = spaces({"csls": 1.0, "alike": 5.0})
+    vectors = 3 * judged.source[ROWS]
+    bare, unnamed = judged.search(vectors, 5), judged.search(vectors, 5, words=[""] * len(ROWS))
+    assert torch.equal(bare.confidence, unnamed.confidence)
+    named = judged.search(vectors, 5, words=[f"TWO{M - 1}"] * len(ROWS))
+    assert (named.rows[:, 0] == M - 1).all()  # spelt like a word that is near to none of them
+
+
+def test_given_targets_are_judged_beside_the_usual_ones():
+    """What is asked for twice, or listed anyway, does not compete with itself."""
+    plain, judged = spaces(WEIGHTS)
+    listed = judged.search(ROWS, LIST)
+    far = plain.search(ROWS, M).rows[:, -1:]
+    alone = judged.score(ROWS, listed.rows[:, :1]).confidence
+    torch.testing.assert_close(alone, listed.confidence[:, :1])
+    both = judged.score(ROWS, torch.cat([listed.rows[:, :1], far], dim=1)).confidence
+    assert (both[:, 0] <= alone[:, 0] + 1e-6).all()
+    assert (both[:, 1] > 0).all()
+    cosine = judged.score(ROWS, far, "cosine")
+    torch.testing.assert_close(cosine.scores, plain.score(ROWS, far, "cosine").scores)
+
+
+def test_foreign_targets_have_no_probability():
+    foreign = {Side.SOURCE: torch.zeros(N), Side.TARGET: torch.zeros(M)}
+    foreign[Side.TARGET][ROWS] = 0.9
+    _, judged = spaces({"csls": 1.0}, foreign)
+    assert not judged.score(ROWS, ROWS[:, None]).confidence.any()
+
+
 def test_foreign_words_are_no_answers():
     foreign = {Side.SOURCE: torch.zeros(N), Side.TARGET: torch.zeros(M)}
     foreign[Side.TARGET][ROWS] = 0.9
@@ -106,6 +220,17 @@ def test_a_word_spelt_alike_is_a_candidate_however_far_its_vector_is():
     assert torch.equal(hits.rows[1], plain.search(torch.tensor([8]), 40).rows[0])
     torch.testing.assert_close(hits.scores[0, :1], plain.score(torch.tensor([7]), torch.tensor([[far]])).scores[0])
     assert int(judged.search(torch.tensor([7]), M).rows.unique().numel()) == M
+
+
+@pytest.mark.parametrize("place", [0, LIST - 1, LIST, LIST + 20])
+def test_a_word_spelt_alike_is_listed_once_wherever_its_vector_is(place):
+    plain, judged = spaces({"csls": 1.0, "alike": 5.0})
+    like = int(plain.search(torch.tensor([7]), M).rows[0, place])
+    judged.judges.panel.facts.words[Side.TARGET][like] = "ONE7"
+    for k in (LIST, LIST + 40, M):
+        rows = judged.search(torch.tensor([7]), k).rows[0].tolist()
+        assert rows[0] == like
+        assert len(set(rows)) == k
 
 
 @pytest.mark.parametrize("mode", ["mutual", "forward", "backward", "union"])

@@ -10,7 +10,7 @@ import torch
 
 import lnmap
 from lnmap.cli import main
-from lnmap.confidence import FEATURES, LEAST, Confidence, features, hold_out, outcomes
+from lnmap.confidence import FEATURES, LEAST, Confidence, hold_out
 from lnmap.direction import Direction
 from lnmap.errors import InputError, ModelError, OptionError
 from lnmap.lexicon import Lexicon
@@ -19,17 +19,8 @@ from lnmap.methods.base import Run
 from lnmap.methods.procrustes import Procrustes
 from lnmap.pipeline.calibrate import calibrate
 from lnmap.progress import Silent
-from lnmap.retrieve import BilingualSpace
 
 F = len(FEATURES)
-
-
-def draws(n: int, weights: list[float], bias: float, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
-    """Features and outcomes of a logistic truth."""
-    generator = torch.Generator().manual_seed(seed)
-    x = torch.randn(n, len(weights), generator=generator) * torch.tensor([0.1, 1, 1, 3, 0.5]) + 0.3
-    p = torch.sigmoid(x @ torch.tensor(weights) + bias)
-    return x, torch.rand(n, generator=generator) < p
 
 
 @pytest.fixture(scope="module")
@@ -41,75 +32,6 @@ def calibrated(pair):
 def small(pair):
     sides = pair.source.head(3000), pair.target.head(3000)
     return lnmap.align(*sides, pair.train, method="procrustes", device="cpu", calibrate=True)
-
-
-def test_planted_truth_is_found():
-    truth = [9.0, 0.7, 0.4, 0.3, 1.5]
-    found = Confidence.fit(*draws(40_000, truth, -0.5))
-    assert found.weights == pytest.approx(truth, rel=0.15, abs=0.06)
-    assert found.bias == pytest.approx(-0.5, abs=0.15)
-    assert found.outcomes == 40_000
-
-
-def test_no_weight_is_negative():
-    x, right = draws(5_000, [5.0, -2.0, 0.5, 0.0, -1.0], 0.0)
-    found = Confidence.fit(x, right)
-    assert min(found.weights) >= 0
-    assert found.weights[1] == found.weights[4] == 0
-    better = x + torch.rand(x.shape, generator=torch.Generator().manual_seed(1))
-    assert bool((found.probability(better) >= found.probability(x)).all())
-
-
-@pytest.mark.parametrize("right", [torch.ones(60), torch.zeros(60)])
-def test_one_sided_outcomes_give_no_certainty(right):
-    x = torch.randn(60, F, generator=torch.Generator().manual_seed(0))
-    p = Confidence.fit(x, right).probability(x)
-    assert bool(((p > 0.001) & (p < 0.999)).all())
-
-
-def test_nothing_to_learn_from():
-    with pytest.raises(InputError, match="judged candidates"):
-        Confidence.fit(torch.zeros(0, F), torch.zeros(0))
-
-
-def test_state_round_trip():
-    found = Confidence.fit(*draws(500, [1.0, 1.0, 1.0, 1.0, 1.0], 0.0))
-    assert Confidence.from_state(json.loads(json.dumps(found.state()))) == found
-    with pytest.raises(ValueError, match="expected"):
-        Confidence.from_state({**found.state(), "features": ["length"]})
-
-
-def test_features_by_hand():
-    """Against the definition, computed with the whole score matrix."""
-    generator = torch.Generator().manual_seed(3)
-    space = BilingualSpace(torch.randn(30, 6, generator=generator), torch.randn(40, 6, generator=generator))
-    csls = 2 * space.source @ space.target.T - space.means[0][:, None] - space.means[1]
-    queries = torch.tensor([4, 0, 29])
-    hits = space.search(space.source[queries], 4)
-    found = features(space, queries, hits)
-    for i, s in enumerate(queries.tolist()):
-        for j, t in enumerate(hits.rows[i].tolist()):
-            ahead = csls[s, t] - max(csls[s, u] for u in range(40) if u != t)
-            back = csls[s, t] - max(csls[u, t] for u in range(30) if u != s)
-            wanted = [csls[s, t], max(ahead, 0), min(ahead, 0), max(back, 0), min(back, 0)]
-            assert found[i, j].tolist() == pytest.approx([float(value) for value in wanted], abs=1e-5)
-    by_vector = features(space, space.source[queries] * 3, hits)
-    assert torch.allclose(by_vector[..., :3], found[..., :3], atol=1e-5)
-    assert bool((by_vector[..., 3] <= 1e-5).all())  # the word itself competes now, and none is ahead of it
-
-
-def test_features_of_a_single_word():
-    space = BilingualSpace(torch.ones(1, 3), torch.ones(1, 3))
-    found = features(space, torch.tensor([0]), space.search(torch.tensor([0])))
-    assert bool(torch.isfinite(found).all())
-
-
-def test_outcomes_are_judged_by_all_known_pairs():
-    space = BilingualSpace(torch.eye(5), torch.eye(5))
-    known = torch.tensor([[0, 0], [0, 3], [1, 2], [2, 2]])
-    x, right = outcomes(space, torch.tensor([0, 1, 2]), known, 1)
-    assert x.shape == (3, 1, F)
-    assert right.tolist() == [[True], [False], [True]]
 
 
 def test_held_out_words_are_not_trained_on(planted):

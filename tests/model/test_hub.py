@@ -26,6 +26,7 @@ def model(pair):
     sides = pair.source.head(400), pair.target.head(400)
     made = lnmap.align(*sides, pair.train, method="procrustes", device="cpu", calibrate=True)
     made.source.origin["path"] = "/home/somebody/secret/en.vec"  # where vectors lie is nobody's business
+    made.back = Lexicon([("temps", "time")], {"path": "/home/somebody/secret/fr-en.txt"})
     return made
 
 
@@ -53,6 +54,7 @@ def test_there_and_back(model, hub):
     assert again.translate("time") == model.translate("time")
     assert again.confidence == model.confidence
     assert list(again.pairs) == list(model.pairs)
+    assert again.back == Lexicon([("temps", "time")], {"path": "fr-en.txt"})
     assert again.info["method"] == "procrustes"
 
 
@@ -76,7 +78,7 @@ def test_second_push_replaces_the_first_in_one_commit(model, hub, pair):
     now = set(files_of(hub))
     assert "NOTES.txt" in now
     assert {name for name in first - now} == {
-        name for name in first if name.startswith(("align", "pairs", "outside", "conf"))
+        name for name in first if name.startswith(("align", "pairs", "outside", "back", "conf"))
     }
     assert Model.from_pretrained("me/en-fr").info["method"] == "vecmap-sup"
 

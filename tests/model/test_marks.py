@@ -10,7 +10,7 @@ import lnmap
 from lnmap.direction import Direction
 from lnmap.lexicon import Lexicon
 from lnmap.model import Model
-from lnmap.model.marks import Mark, Marks, corrected, ordered
+from lnmap.model.marks import Mark, Marks, ordered
 
 
 def said(**marks: str):
@@ -139,10 +139,3 @@ def test_training_takes_marks(plant, tmp_path):
         pair: Mark(*pair, "right", "") for pair in problem.lexicon
     })  # fmt: skip
     assert set(only.pairs) == set(problem.lexicon)
-
-
-def test_corrected_keeps_the_order_and_repeats_nothing():
-    lexicon = Lexicon([("a", "b"), ("c", "d"), ("e", "f")], {"path": "x"})
-    found = corrected(lexicon, said(c_d="wrong", e_f="right", g_h="added"))
-    assert found.pairs == [("a", "b"), ("e", "f"), ("g", "h")]
-    assert found.origin["path"] == "x"

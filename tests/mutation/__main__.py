@@ -32,6 +32,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("build/mutation"), help="where results are kept")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    torch.testing.assert_close(torch.zeros(1), torch.zeros(1))  # imports what every fork would import again
     end = time.monotonic() + 60 * options.minutes
     print("| module | mutants | tried | killed | timed out | survived | of these explained | killed, % |")
     print("| --- | --: | --: | --: | --: | --: | --: | --: |")

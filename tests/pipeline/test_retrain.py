@@ -11,7 +11,9 @@ import lnmap
 from lnmap.errors import InputError, LnmapError
 from lnmap.lexicon import Lexicon
 from lnmap.model.marks import Mark, corrected, uncorrected
-from lnmap.pipeline.retrain import NEEDED, retrain, seed_of
+from lnmap.pipeline.retrain import NEEDED, back_seed_of, retrain, seed_of
+
+QUICK = {"code": 16, "hidden": 16, "mapper_hidden": 16, "ae_draws": 100, "ae_epochs": 1, "epochs": 1, "iterations": 1}
 
 
 def said(pairs, mark="right"):
@@ -113,3 +115,20 @@ def test_options_of_older_versions_are_left_out(problem, model):
 def test_nothing_to_learn_from(model):
     with pytest.raises(InputError, match="nobody has marked"):
         retrain(model, {})
+
+
+def test_the_way_back_keeps_its_own_seed(problem, tmp_path):
+    pairs = problem.lexicon.pairs
+    turned = Lexicon([(target, source) for source, target in pairs[:50]], {"path": "back.txt"})
+    options = {"method": "lnmap", "options": QUICK}
+    made = lnmap.align(problem.source, problem.target, pairs[:40], back_pairs=turned, **options)
+    old = lnmap.load(made.save(tmp_path / "old"))
+    assert (set(old.back), old.back.origin["path"]) == (set(turned), "back.txt")
+    marks = said([pairs[45]], "wrong") | said(pairs[100:110])
+    new = lnmap.load(retrain(old, marks).model.save(tmp_path / "new"))
+    wanted = lnmap.align(problem.source, problem.target, pairs[:40], back_pairs=turned, marks=marks, **options)
+    joined = {pair[::-1] for pair in pairs[100:110]}
+    assert set(new.back) == set(wanted.back) == ({*turned} - {pairs[45][::-1]}) | joined
+    assert [row.get("pairs") for row in new.log] == [row.get("pairs") for row in wanted.log]
+    assert set(back_seed_of(new)) == set(turned)
+    assert back_seed_of(replace(new, back=None)) is None

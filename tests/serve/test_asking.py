@@ -61,8 +61,9 @@ def test_answers_are_marks_at_once_and_can_be_undone(client, folder):
     assert client.get(f"{URL}/translate", params={"word": one["word"]}).json()["candidates"][0]["mark"] == "right"
     typed = answer(client, two, "Maison, nulle part")  # spelt as the vocabulary spells it, where it has the word
     assert typed["answers"] == ["maison", "nulle part"]
+    assert (chosen["without_vector"], typed["without_vector"]) == ([], ["nulle part"])  # kept, but not to learn from
     none = answer(client, three, "0")
-    assert (none["answers"], none["skipped"]) == ([], True)
+    assert (none["answers"], none["without_vector"], none["skipped"]) == ([], [], True)
     assert marks(folder)[three["word"], three["candidates"][2]["word"]] == "wrong"
     assert three["word"] in Skipped(folder).words("source")
     for done in (none, typed, chosen):

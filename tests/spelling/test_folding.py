@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lnmap.spelling import fold, lacks_romanisation
+from lnmap.spelling import fold, folding, lacks_romanisation
 
 LATIN = [
     "Éthnographie",
@@ -90,3 +90,43 @@ print(fold("Éte"), fold("москва́"), Letters.fit(["a"], ["a"]).log_odds([
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=120)
     assert found.stdout.split() == ["ete", "москва", "(1,)"], found.stderr
     assert not lacks_romanisation(["москва"])
+
+
+@pytest.fixture
+def without_library(monkeypatch):
+    monkeypatch.setattr(folding, "anyascii", None)
+    monkeypatch.setattr(folding, "_FOLDED", folding._Folded())
+
+
+def test_words_that_stay_in_their_script_are_told_by_the_first_thousand(without_library):
+    assert fold("Éte") == "ete"
+    assert fold("москва́") == "москва"
+    assert lacks_romanisation(["и", "и", "a"])
+    assert not lacks_romanisation(["и", "a"])
+    assert not lacks_romanisation([])
+    assert lacks_romanisation(["и"] * 501 + ["a"] * 5000)
+    assert not lacks_romanisation(["и"] * 500 + ["a"] * 500 + ["и"] * 5000)
+    assert not lacks_romanisation(["a"] * 500 + ["и"] * 500 + ["и"] * 5000)
+
+
+def test_letters_and_their_accents():
+    assert folding.plain("é") == "e"
+    assert folding.plain("ё") == "е"
+    assert folding.plain("ή") == "η"
+    assert folding.plain("\u0300") == folding.plain("\u036f") == ""
+    assert folding.plain("\u02ff") == "\u02ff"
+    assert folding.plain("\u0370") == "\u0370"  # the first letter after the accents
+    assert folding.plain("が") == "が"  # the mark of a Japanese sound is no accent, and stays with its letter
+    assert folding.plain("각") == "각"
+
+
+def test_only_letters_signs_and_digits_are_romanised():
+    assert folding.romanise("жук—٣!") == "zhuk—3!"
+    assert folding.romanise("ABC") == "ABC"
+    assert folding.romanise("Жʼ") == "zh"  # the sign of a glottal stop is a letter, of which nothing stays
+
+
+def test_what_became_of_a_character_is_kept():
+    fold("ж")
+    assert folding._FOLDED[ord("ж")] == "zh"
+    assert dict.__contains__(folding._FOLDED, ord("ж"))

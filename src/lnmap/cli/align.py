@@ -92,10 +92,12 @@ def align(
     options.check_folder(out)
     said = None if marks is None else read_marks(marks, required=True)
     seed_pairs: Lexicon | str | None = pairs
+    seed_back: Lexicon | str | None = back_pairs
     if pairs is not None and pairs not in SEEDS_WITHOUT_DICTIONARY:
         seed_pairs = read_lexicon(pairs, languages)
     elif pairs is None and marks is not None:
-        seed_pairs = _seed_of(marks)
+        seed_pairs, kept = _seeds_of(marks)
+        seed_back = back_pairs or (kept if system.two_seeds else None)
 
     def report_start(chosen: Lexicon) -> None:
         console.say(_describe_seed(chosen))
@@ -116,7 +118,7 @@ def align(
             method=system,
             profile=profile,
             take=take,
-            back_pairs=back_pairs,
+            back_pairs=seed_back,
             seed=seed,
             device=place,
             one_way=one_way,
@@ -153,12 +155,15 @@ def _describe_seed(pairs: Lexicon) -> str:
     return f"seed:   {len(pairs):,}{known} pairs{f' from {name}' if name else ''} ({origin.get('take')}){told}{why}"
 
 
-def _seed_of(folder: Path) -> Lexicon | None:
-    """Return the seed of the model in a folder; None if there is none."""
+def _seeds_of(folder: Path) -> tuple[Lexicon | None, Lexicon | None]:
+    """Return the seed of the model in a folder, and that of its way back; None if there is none."""
     from lnmap.model import load
-    from lnmap.pipeline.retrain import seed_of
+    from lnmap.pipeline.retrain import back_seed_of, seed_of
 
-    return seed_of(load(folder)) if (folder / "model.json").is_file() else None
+    if not (folder / "model.json").is_file():
+        return None, None
+    model = load(folder)
+    return seed_of(model), back_seed_of(model)
 
 
 @contextmanager

@@ -19,9 +19,9 @@ from torch import Tensor
 _SHARES = tuple(0.5 + 0.05 * step for step in range(11))  # l that are tried
 _USUAL, _SPREAD = 0.8, 0.15  # of l, where answers say little about it
 _RARER = -0.15  # what the log odds change by, per log rank of the word: -0.12 on French and -0.18 on Finnish
-_RIDGE = 1.0
 _ROUNDS = 50
 _EDGE = 1e-6
+_START, _PENALTY = (1.0, 0.0), (1.0, _EDGE)  # of slope and bias: where they begin, and what it costs to leave
 
 
 @dataclass(frozen=True)
@@ -64,27 +64,35 @@ def _inputs(chance: Tensor) -> Tensor:
 
 def _fit(x: Tensor, y: Tensor, share: float) -> tuple[float, Tensor, float]:
     """Return the loss and weights (2,) of P(given) = share sigmoid(x . w)."""
-    start = torch.tensor([1.0, 0.0], dtype=x.dtype)
-    penalty = torch.tensor([_RIDGE, _EDGE], dtype=x.dtype)
+    w = _newton(x, y, share)
+    if w[0] < _EDGE:  # a larger softmax never means a smaller probability: only the bias is learnt
+        w = _newton(x * x.new_tensor([0.0, 1.0]), y, share)
+        w = torch.stack([w.new_tensor(_EDGE), w[1]])
+    return float(_loss(w, x, y, share)) + ((share - _USUAL) / _SPREAD) ** 2 / 2, w, share
 
-    def loss(w: Tensor) -> Tensor:
-        p = (share * torch.sigmoid(x @ w)).clamp(_EDGE, 1 - _EDGE)
-        return -(y * p.log() + (1 - y) * (1 - p).log()).sum() + (penalty * (w - start).square()).sum() / 2
 
+def _newton(x: Tensor, y: Tensor, share: float) -> Tensor:
+    """Minimise the loss by steps along Fisher's information, halved until they go down."""
+    start, penalty = x.new_tensor(_START), x.new_tensor(_PENALTY)
     w = start
     for _ in range(_ROUNDS):
         s = torch.sigmoid(x @ w)
         p = (share * s).clamp(_EDGE, 1 - _EDGE)
         slope = share * s * (1 - s)  # of p
         gradient = x.T @ ((p - y) / (p * (1 - p)) * slope) + penalty * (w - start)
-        curvature = (x.T * (slope.square() / (p * (1 - p)))) @ x + torch.diag(penalty)  # Fisher's
+        curvature = (x.T * (slope.square() / (p * (1 - p)))) @ x + torch.diag(penalty)
         step = torch.linalg.solve(curvature, gradient)
-        now, best = loss(w), loss(w - step)
+        now, best = _loss(w, x, y, share), _loss(w - step, x, y, share)
         while best > now and step.abs().max() > _EDGE:
             step = step / 2
-            best = loss(w - step)
+            best = _loss(w - step, x, y, share)
         if not best < now:
             break
         w = w - step
-    w[0] = w[0].clamp_min(_EDGE)  # a larger softmax never means a smaller probability
-    return float(loss(w)) + ((share - _USUAL) / _SPREAD) ** 2 / 2, w, share
+    return w
+
+
+def _loss(w: Tensor, x: Tensor, y: Tensor, share: float) -> Tensor:
+    p = (share * torch.sigmoid(x @ w)).clamp(_EDGE, 1 - _EDGE)
+    lost = -(y * p.log() + (1 - y) * (1 - p).log()).sum()
+    return lost + (x.new_tensor(_PENALTY) * (w - x.new_tensor(_START)).square()).sum() / 2

@@ -121,10 +121,11 @@ class JudgedSpace(BilingualSpace):
         for found, own in ((hits.scores, score), (hits.cosines, cosine)):
             columns.append(torch.cat([found[:, : self._list], own, found[:, self._list :]], dim=1))
         columns.append(torch.cat([sure, sure.new_zeros(rest.shape)], dim=1))
-        place = torch.arange(columns[0].shape[1], device=like.device).expand(len(like), -1).float()
-        key = torch.cat([-sure, 1 + place[:, candidates.shape[1] :]], dim=1)  # judged ones first, the rest as it comes
-        key[:, candidates.shape[1] - 1] += torch.where(there[:, -1], 0.0, torch.inf)
-        key[:, candidates.shape[1] :] += torch.where((rest == like) & there[:, -1:], torch.inf, 0.0)
+        judged = candidates.shape[1]
+        key = torch.arange(columns[0].shape[1], device=like.device).repeat(len(like), 1).float()
+        key[:, :judged] = -sure  # these come first, and the rest as it is
+        key[:, judged - 1].masked_fill_(~there[:, -1], torch.inf)
+        key[:, judged:].masked_fill_((rest == like) & there[:, -1:], torch.inf)
         order = key.argsort(dim=1, stable=True)[:, :k]
         return tuple(column.gather(1, order) for column in columns)
 

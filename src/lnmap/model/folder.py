@@ -5,6 +5,7 @@
     alignment-<id>.safetensors      what was learnt, and the CSLS neighbourhood means
     pairs-<id>.jsonl                the seed pairs
     outside-<id>.jsonl              pairs of the seed dictionary with a word outside the vocabularies, if there are any
+    back-<id>.jsonl                 the seed pairs of the way back, target words first, if it has a seed of its own
     log-<id>.jsonl                  the training log
     confidence-<id>.json            how far answers can be trusted, if the model was calibrated
     judges-<id>.json                what puts answers in order, if the method has it
@@ -49,8 +50,8 @@ from lnmap.model.parts import Means, ModelParts
 FORMAT, VERSION = "lnmap-model", 2
 CHECKPOINT = "checkpoint.safetensors"
 _MANIFEST = "model.json"
-_OWN_KEYS = ("format", "version", "alignment", "files", "pairs")  # of the manifest; the rest is the model's info
-_ROLES = ("alignment", "source", "target", "pairs", "outside", "log", "confidence", "judges", "condensed")
+_OWN_KEYS = ("format", "version", "alignment", "files", "pairs", "back")  # of the manifest; the rest is `info`
+_ROLES = ("alignment", "source", "target", "pairs", "outside", "back", "log", "confidence", "judges", "condensed")
 _CONFIDENCE_VERSION = _JUDGES_VERSION = 1
 _JUDGES = "judges."  # begins the names of their tensors
 _CHANGED = "{} was changed after it was saved (its SHA-256 differs)"
@@ -78,6 +79,8 @@ def write_folder(parts: ModelParts, folder: Path) -> None:
     }
     if len(parts.outside):
         files["outside"] = _write_lines(folder, "outside", parts.outside)
+    if parts.back is not None:
+        files["back"] = _write_lines(folder, "back", parts.back)
     if parts.confidence is not None:
         files["confidence"] = _write_confidence(folder, parts.confidence)
     if judging:
@@ -91,6 +94,7 @@ def write_folder(parts: ModelParts, folder: Path) -> None:
         **parts.info,
         "alignment": {"kind": parts.alignment.kind, "values": values},
         "pairs": dict(parts.pairs.origin),
+        **({} if parts.back is None else {"back": dict(parts.back.origin)}),
         "files": files,
     }
     write_json(folder / _MANIFEST, manifest)
@@ -134,6 +138,7 @@ def _read_parts(folder: Path, manifest: Mapping[str, Any]) -> ModelParts:
         _read_judges(folder, files["judges"], words, judging) if "judges" in files else None,
         _read_pairs(folder, files["outside"]) if "outside" in files else Lexicon([]),
         _map_condensed(folder, files["condensed"]) if "condensed" in files else {},
+        _read_pairs(folder, files["back"], manifest.get("back")) if "back" in files else None,
     )
 
 

@@ -138,8 +138,10 @@ def _without_paths(parts: ModelParts) -> ModelParts:
 
     sides = [Embeddings(e.words, e.vectors, bare(e.origin)) for e in (parts.source, parts.target)]
     own = {one.name: getattr(parts, one.name) for one in fields(ModelParts)}
-    pairs = Lexicon(parts.pairs.pairs, bare(parts.pairs.origin))
-    return ModelParts(**own | {"source": sides[0], "target": sides[1], "pairs": pairs, "info": bare(parts.info)})
+    changed = {"source": sides[0], "target": sides[1], "info": bare(parts.info)}
+    seeds = {"pairs": parts.pairs, "back": parts.back}
+    changed |= {name: Lexicon(one.pairs, bare(one.origin)) for name, one in seeds.items() if one is not None}
+    return ModelParts(**own | changed)
 
 
 def _last(path: Any) -> Any:

@@ -119,10 +119,11 @@ class Marks:
         """Apply new lines to copies, because readers keep the tables they were given."""
         latest, counts = dict(self._latest), dict(self._counts)
         for made in map(_parse, lines):
-            pair = (made.source, made.target) if made else None
-            self._pairs.append(pair)
-            if made is None or pair is None:
+            if made is None:
+                self._pairs.append(None)
                 continue
+            pair = made.source, made.target
+            self._pairs.append(pair)
             if before := latest.get(pair):
                 counts[before.mark] -= 1
             if made.mark == "none":

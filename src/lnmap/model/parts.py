@@ -24,6 +24,7 @@ class ModelParts:
 
     :param pairs: the seed pairs it was trained on.
     :param outside: pairs of the same dictionary with a word outside the vocabularies, which nothing was learnt from.
+    :param back: the seed pairs of the way back, target words first, if it has a seed of its own.
     :param info: method, options, random seed, versions, seconds and data.
     :param log: the training log, one row per iteration.
     :param means: neighbourhood means of the space of each direction, as far as they are known.
@@ -43,6 +44,7 @@ class ModelParts:
     judges: Judges | None = None
     outside: Lexicon = field(default_factory=lambda: Lexicon([]))
     condensed: dict[Direction, Condensed] = field(default_factory=dict)
+    back: Lexicon | None = None
 
     @property
     def calibrated(self) -> bool:

@@ -93,7 +93,7 @@ def align(
     outside = given.outside(source, target) if given.is_given else Lexicon([])
     if said:
         given, lexicon = (_marked(one, said, source, target) for one in (given, lexicon))
-    back = _given_back(back_pairs, source, target, system, take)
+    back = _given_back(back_pairs, source, target, system, take, said)
     if on_seed is not None:
         on_seed(lexicon)
     run = Run(seed, pick_device(device), one_way, memory, progress, words=(source.words, target.words))
@@ -126,6 +126,7 @@ def align(
             confidence=run.confidence,
             judges=run.judges,
             outside=outside,
+            back=back,
             device=run.device,
             memory=memory,
             progress=progress,
@@ -207,14 +208,15 @@ def _spelt(word: str, vocabulary: Embeddings) -> str:
 
 
 def _given_back(
-    pairs: Pairs, source: Embeddings, target: Embeddings, method: Method, take: str | None
+    pairs: Pairs, source: Embeddings, target: Embeddings, method: Method, take: str | None, marks: LatestMarks | None
 ) -> Lexicon | None:
-    """Return the seed of the way back, if there is one of its own."""
+    """Return the seed of the way back as the marks correct it, if there is one of its own."""
     if pairs is None:
         return None
     if not method.two_seeds:
         raise OptionError(f"{method.name} learns both directions from one seed", advice="leave out {back_pairs}")
-    return _given_pairs(pairs, target, source, method).take(take, target, source)
+    chosen = _given_pairs(pairs, target, source, method).take(take, target, source)
+    return _marked(chosen, {(t, s): mark for (s, t), mark in marks.items()}, target, source) if marks else chosen
 
 
 def _checkpoint(out: Path, key: str, resume: bool | None, progress: Progress) -> Checkpoint:

@@ -67,6 +67,11 @@ def seed_of(model: Model) -> Lexicon | None:
     return Lexicon(every, seed.origin) if every else None
 
 
+def back_seed_of(model: Model) -> Lexicon | None:
+    """Return the seed that the way back has of its own, without what marks changed."""
+    return None if model.back is None else uncorrected(model.back)
+
+
 def _train(
     model: Model,
     method: Method,
@@ -83,6 +88,7 @@ def _train(
         method=method,
         profile=info.get("profile"),
         take=None if seed is None else seed.origin.get("take"),
+        back_pairs=back_seed_of(model),
         seed=int(info.get("seed") or 0),
         device=device,
         one_way=bool(info.get("one_way")),

@@ -39,10 +39,12 @@ def record(served: ServedModel, given: schemas.NewAnswer) -> schemas.Answered:
     named = chosen(given.answer, given.candidates) if given.answer is not None else []
     answers = [(_spelt(loaded, answer, direction.answering), mark) for answer, mark in named]
     made = Answers(served.marks.path.parent, direction).record(word, answers)
+    right = [answer for answer, mark in answers if mark != "wrong"]
     return schemas.Answered(
         word=word,
         direction=direction,
-        answers=[answer for answer, mark in answers if mark != "wrong"],
+        answers=right,
+        without_vector=[answer for answer in right if loaded.find(answer, direction.answering) is None],
         before=[schemas.PairMark(source=source, target=target, mark=mark) for (source, target), mark in made.before],
         skipped=made.skipped,
     )

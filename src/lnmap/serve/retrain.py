@@ -27,6 +27,7 @@ def _flags(model: Model, folder: str, local: bool) -> Iterator[str]:
     info, seed, read = model.info, model.pairs.origin, model.source.origin
     values: dict[str, Any] = {
         "pairs": seed.get("seed") or _seed_file(str(seed.get("path") or ""), local),
+        "back-pairs": None if model.back is None else _seed_file(str(model.back.origin.get("path") or ""), local),
         "marks": folder,
         "out": folder,
         "method": info.get("method"),

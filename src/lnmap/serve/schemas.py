@@ -309,6 +309,7 @@ class Answered(TypedDict):
     word: str
     direction: Direction
     answers: Annotated[list[str], Field(description="The translations that were named.")]
+    without_vector: Annotated[list[str], Field(description="Those of them that no training can learn from.")]
     before: Annotated[list[PairMark], Field(description="The pairs that were marked, with the marks they had.")]
     skipped: Annotated[bool, Field(description="Whether the word is not asked about again.")]
 

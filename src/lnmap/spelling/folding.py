@@ -54,7 +54,7 @@ class _Folded(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = plain(chr(code))
-        chinese = unicodedata.name(character[:1], "").startswith("CJK") if character else False
+        chinese = any(unicodedata.name(one, "").startswith("CJK") for one in character)
         self[code] = character if chinese else romanise(character)
         return self[code]
 

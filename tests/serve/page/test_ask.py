@@ -54,6 +54,8 @@ def test_questions_are_answered_by_click_by_word_undone_and_skipped(open_page, f
     page.get_by_role("combobox", name="Another word in French").fill("nulle part, ailleurs")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#last")).to_contain_text(f"{second} – nulle part, ailleurs")
+    unlearnt = "nulle part: no vector, so it is kept for the dictionary, but training learns nothing from it."
+    expect(page.locator(".unlearnt")).to_have_text([unlearnt])
     third, shown = question(page)
     page.get_by_role("button", name="None of these").click()
     expect(page.locator("#last")).to_contain_text(f"{third}: none of these")

@@ -13,8 +13,7 @@ from lnmap.direction import Direction
 from lnmap.judge.panel import Panel, Query, describe, gathered, with_spelt_alike
 from lnmap.judge.space import LIST
 from lnmap.methods.base import Run
-from lnmap.retrieve import NEIGHBOURS, BilingualSpace, top_k
-from lnmap.search.near import fast_type
+from lnmap.retrieve import NEIGHBOURS, BilingualSpace, fast_type, top_k
 
 NEAR = 60  # nearest words that a word's candidates are the best of by CSLS
 _SPARE = 15  # words that are looked at beside as many as are wanted

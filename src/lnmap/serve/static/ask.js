@@ -8,6 +8,7 @@ import { meter } from "./meter.js";
 import { trainingCard } from "./training.js";
 
 const AHEAD = 5; // questions fetched at a time
+const NO_VECTOR = "no vector, so it is kept for the dictionary, but training learns nothing from it.";
 
 export function showAsk(place, model, { link }) {
   let direction = "forward", queue = [], made = [], seen = new Set(), busy = false, request;
@@ -89,7 +90,13 @@ export function showAsk(place, model, { link }) {
       : [done.before.length ? ": none of these" : ": skipped"];
     return [el("p", { class: "line", id: "last" },
       el("span", {}, `${number(made.length)} answered. Last: `, word(done.word, model[asked(direction)].language), ...told),
-      el("button", { type: "button", click: undo }, "Undo"))];
+      el("button", { type: "button", click: undo }, "Undo")), ...unlearnt(done)];
+  }
+
+  /** Which answers count, but teach nothing. */
+  function unlearnt(done) {
+    return done.without_vector.map((text) =>
+      el("p", { class: "quiet unlearnt" }, word(text, model[answering(direction)].language), `: ${NO_VECTOR}`));
   }
 
   async function answer(text) {
@@ -100,7 +107,8 @@ export function showAsk(place, model, { link }) {
       const done = await post(model.id, "answers", { word: question.word, direction, answer: text, candidates: question.candidates.map((one) => one.word) });
       made.push({ question, done });
       queue.shift();
-      say(`${done.word}: ${done.answers.join(", ") || "skipped"}. ${queue.length ? `Next: ${queue[0].word}` : ""}`);
+      const untaught = done.without_vector.map((text) => ` ${text}: ${NO_VECTOR}`).join("");
+      say(`${done.word}: ${done.answers.join(", ") || "skipped"}.${untaught} ${queue.length ? `Next: ${queue[0].word}` : ""}`);
       window.dispatchEvent(new Event("lnmap-marked"));
       if (queue.length) draw();
       if (queue.length < 2) load();
