@@ -43,6 +43,13 @@ def parses(monkeypatch):
     return calls
 
 
+def failing(error):
+    def fail(*_):
+        raise error
+
+    return fail
+
+
 def write_words(path, first=1.0, rows=50):
     text = f"{rows} 3\n" + "".join(f"w{row} {first} 2 {row}\n" for row in range(rows))
     path.write_bytes(text.encode())
@@ -105,13 +112,25 @@ def test_a_settled_file_is_not_hashed_again(tmp_path, monkeypatch, parses):
     trust_all_times(monkeypatch)
     path = write_words(tmp_path / "a.vec")
     read(path)
-
-    def refuse(*_):
-        raise AssertionError("hashed again")
-
-    monkeypatch.setattr(cache, "_hash_first", refuse)
+    monkeypatch.setattr(cache, "_hash_first", failing(AssertionError("hashed again")))
     assert len(read(path)) == 50
     assert len(parses) == 1
+
+
+def test_a_settled_file_that_changes_is_seen(tmp_path, monkeypatch):
+    trust_all_times(monkeypatch)
+    path = write_words(tmp_path / "a.vec", 1.0)
+    assert read(path)["w0"][0] == 1
+    write_words(path, 7.0)
+    settle(path)
+    assert read(path)["w0"][0] == 7
+
+
+def test_files_of_one_folder_do_not_displace_each_other(tmp_path, parses):
+    paths = [write_words(tmp_path / f"{first}.vec", first) for first in (1.0, 2.0)]
+    for _ in range(2):
+        assert [read(path)["w0"][0] for path in paths] == [1, 2]
+    assert len(parses) == 2
 
 
 def test_a_file_that_settles_later_is_hashed_once_more(tmp_path, monkeypatch, parses):
@@ -260,10 +279,7 @@ def test_another_process_was_first(tmp_path, folder, monkeypatch):
 
 
 def test_an_entry_that_cannot_be_put_in_its_place(tmp_path, folder, monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.EACCES, "Permission denied")
-
-    monkeypatch.setattr(os, "rename", refuse)
+    monkeypatch.setattr(os, "rename", failing(OSError(errno.EACCES, "Permission denied")))
     progress = Silent()
     assert len(read(write_words(tmp_path / "a.vec"), progress=progress)) == 50
     assert "(Permission denied); reading without it" in progress.notes[0]
@@ -271,10 +287,7 @@ def test_an_entry_that_cannot_be_put_in_its_place(tmp_path, folder, monkeypatch)
 
 
 def test_an_entry_that_breaks_at_once(tmp_path, monkeypatch):
-    def broken(entry, *_):
-        raise VectorFileError("the store is broken")
-
-    monkeypatch.setattr(cache, "load_store", broken)
+    monkeypatch.setattr(cache, "load_store", failing(VectorFileError("the store is broken")))
     progress = Silent()
     assert len(read(write_words(tmp_path / "a.vec"), progress=progress)) == 50
     assert "(the store is broken); reading without it" in progress.notes[0]
@@ -318,10 +331,7 @@ def test_an_unusable_folder_is_no_obstacle(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_no_obstacle(tmp_path, folder, monkeypatch):
-    def full(self, vectors):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(StoreWriter, "add", full)
+    monkeypatch.setattr(StoreWriter, "add", failing(OSError(errno.ENOSPC, "No space left on device")))
     progress = Silent()
     found = read(write_words(tmp_path / "a.vec"), progress=progress)
     assert found["w3"].tolist() == [1, 2, 3]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,8 +106,9 @@ def refused(folder, match):
     assert str(folder) in str(caught.value)
 
 
-def test_every_part_comes_back(parts, saved):
-    found = read_folder(saved)
+def test_every_part_comes_back(parts, tmp_path):
+    write_folder(parts, tmp_path)
+    found = read_folder(tmp_path)
     for side in Side:
         assert list(found.side(side).words) == list(parts.side(side).words)
         assert np.array_equal(found.side(side).vectors, parts.side(side).vectors)
@@ -139,8 +142,10 @@ def test_what_a_model_lacks_has_no_file(parts, tmp_path):
     assert (list(found.outside), found.confidence, found.judges, found.condensed) == ([], None, None, {})
 
 
-def test_the_manifest_as_documented(parts, saved):
+def test_the_manifest_as_documented(parts, tmp_path):
     """Other programs read these names, and older versions of lnmap do."""
+    saved = tmp_path
+    write_folder(parts, saved)
     manifest = json.loads((saved / "model.json").read_text())
     assert {key: manifest[key] for key in ("format", "version", "method", "pairs")} == {
         "format": "lnmap-model",
@@ -162,7 +167,7 @@ def test_the_manifest_as_documented(parts, saved):
     for role in ("confidence", "judges"):
         text = (saved / files[role]["name"]).read_text()
         assert json.loads(text)["version"] == 1
-        assert text.startswith('{\n "')  # a field per line, for people
+        assert text.startswith('{\n "version": 1,\n "')  # a field per line, for people
     columns = ("basis", *(f"{part}.{side}" for part in ("coarse", "fine") for side in Side))
     named = load_tensors((saved / files["condensed"]["name"]).read_bytes())
     assert set(named) == {f"{way}.{part}" for way in Direction for part in columns}
@@ -248,6 +253,14 @@ def test_a_vocabulary_that_is_whole_is_not_written_again(parts, saved, monkeypat
         write_folder(parts, saved)
 
 
+def test_a_broken_vocabulary_is_replaced(parts, saved):
+    (path,) = saved.glob("target-*")
+    (path / "vocabulary.json").write_text("[]")
+    refused(saved, "is broken")
+    write_folder(parts, saved)
+    assert list(read_folder(saved).target.words) == list(parts.target.words)
+
+
 def test_a_vocabulary_that_cannot_be_written(parts, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -302,6 +315,15 @@ def test_what_is_no_model_folder(saved, tmp_path):
 def test_versions(saved, version):
     edit(saved, lambda manifest: manifest.update(version=version))
     refused(saved, f"has model format version {version!r}, this lnmap reads versions 1 to 2")
+
+
+@pytest.mark.parametrize("kind", ["linear", "latent", "ensemble", "two-way"])
+def test_version_1_is_read(tmp_path, kind):
+    with zipfile.ZipFile(Path(__file__).with_name("data") / "models-v1.zip") as archive:
+        archive.extractall(tmp_path)
+    found = read_folder(tmp_path / kind)
+    assert found.alignment.kind == json.loads((tmp_path / "answers.json").read_text())[kind]["kind"]
+    assert not {"format", "version", "alignment", "files", "pairs"} & found.info.keys()
 
 
 def test_where_a_model_may_go(tmp_path):
