@@ -20,6 +20,7 @@ from lnmap.confidence import FEATURES, Confidence
 from lnmap.direction import Direction, Side
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LnmapError, ModelError, OutputError
+from lnmap.io import unchanged
 from lnmap.io.atomic import TEMPORARY
 from lnmap.judge import Judge, Judges, Panel, WordFacts
 from lnmap.judge.panel import Columns
@@ -168,6 +169,8 @@ def test_the_manifest_as_documented(parts, tmp_path):
         text = (saved / files[role]["name"]).read_text()
         assert json.loads(text)["version"] == 1
         assert text.startswith('{\n "version": 1,\n "')  # a field per line, for people
+    tensors = load_tensors((saved / files["alignment"]["name"]).read_bytes())
+    assert {f"means.{way}.{side}" for way in Direction for side in Side} | {"judges.kind.target"} <= set(tensors)
     columns = ("basis", *(f"{part}.{side}" for part in ("coarse", "fine") for side in Side))
     named = load_tensors((saved / files["condensed"]["name"]).read_bytes())
     assert set(named) == {f"{way}.{part}" for way in Direction for part in columns}
@@ -268,6 +271,14 @@ def test_a_vocabulary_that_cannot_be_written(parts, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "save_store", full)
     with pytest.raises(OutputError, match=r"cannot write the vocabulary to .*No space left"):
         write_folder(parts, tmp_path)
+
+
+def test_a_vocabulary_that_was_compared_before_is_not_compared_again(parts, saved, monkeypatch):
+    monkeypatch.setattr(unchanged, "SETTLED_NS", -(10**15))  # trust files that have just been written
+    read_folder(saved)
+    monkeypatch.setattr(Embeddings, "fingerprint", property(lambda _: 1 / 0))
+    found = read_folder(saved)
+    assert list(found.source.words) == list(parts.source.words)
 
 
 def test_a_vocabulary_under_the_name_of_another(parts, saved):
