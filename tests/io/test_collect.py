@@ -74,6 +74,10 @@ def test_zero_vectors(policy):
     assert np.array_equal(vectors, before)  # they are the caller's
 
 
+def test_zero_vectors_of_one_value():
+    assert collected([(["a", "b"], matrix([0], [2]))])[1].tolist() == [[np.float32(0.01)], [2]]
+
+
 def test_zeros_are_counted_over_blocks():
     found, _ = collected([(["a"], matrix([0, 0])), (["b", "c"], matrix([0, 0], [1, 1])), (["d"], matrix([0, 0]))])
     assert found.zeros == 3

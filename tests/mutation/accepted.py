@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _BLOCK = "the size of a block changes no result"
 _SEED = "any seed will do, as long as it stays the same"
+_GROWTH = "how far an array grows ahead changes no result"
+_NAME_IN_HASH = "names of fields in a hash; another one finds no older entry, and all are read again"
 _ANY_NEGATIVE = "NumPy takes any negative length as the one to work out"
 
 ACCEPTED: dict[str, dict[str, str]] = {
@@ -35,5 +37,54 @@ ACCEPTED: dict[str, dict[str, str]] = {
     },
     "normalize": {
         "_BLOCK = 8192  # rows taken to double precision at a time => 8192 to 8193": _BLOCK,
+    },
+    "io.atomic": {
+        "def append_line(path: Path, line: bytes, patience: float = 10.0) -> None:"
+        " => 10.0 to 11.0": "how long to wait is a matter of taste",
+        "if time.monotonic() > deadline: => Gt to GtE": "the clock never shows just this moment",
+        "return os.read(handle, 1) => 1 to 2": "there is only one byte left to read",
+    },
+    "io.cache": {
+        "READER_VERSION = 1 => 1 to 2": "any number will do, as long as it changes with the reader",
+        "SETTLED_NS = 2_000_000_000 => 2000000000 to 2000000001": "a nanosecond more",
+        "_HEAD = 1 << 16 => 1 to 2": _BLOCK,
+        "_HEAD = 1 << 16 => 16 to 17": _BLOCK,
+        "_CHUNK = 1 << 22 => 1 to 2": _BLOCK,
+        "_CHUNK = 1 << 22 => 22 to 23": _BLOCK,
+        'with source.path.open("rb", buffering=0) as file: => 0 to 1': "a buffer changes the speed only",
+        'with suppress(OSError), source.path.open("rb", buffering=0) as file:'
+        " => 0 to 1": "a buffer changes the speed only",
+        'key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})'
+        " => 'options' changed": _NAME_IN_HASH,
+        'key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})'
+        " => 'sha256' changed": _NAME_IN_HASH,
+        'key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})'
+        " => 'whole' changed": _NAME_IN_HASH,
+        'key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})'
+        " => 'reader' changed": _NAME_IN_HASH,
+        'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
+        " => 'options' changed": _NAME_IN_HASH,
+        'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
+        " => 'head' changed": _NAME_IN_HASH,
+        'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
+        " => 'reader' changed": _NAME_IN_HASH,
+        "settled = source.opened_ns - max(source.stat.st_ctime_ns, source.stat.st_mtime_ns) >= SETTLED_NS"
+        " => GtE to Gt": "the clock never shows just this moment",
+        'return hashlib.sha256(json.dumps(fields, sort_keys=True).encode("ascii")).hexdigest()[:40]'
+        " => True to False": "the fields always come in one order",
+    },
+    "io.collect": {
+        "self._array: Matrix = np.empty((0, 0), np.float32) => 0 to 1": "it is replaced by the first block",
+        "self._array: Matrix = np.empty((0, 0), np.float32) => 0 to 1 #2": "it is replaced by the first block",
+        "if self._used > len(self._array): => Gt to GtE": _GROWTH,
+        "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
+        " => Mult to Div": _GROWTH,
+        "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
+        " => 9 to 10": _GROWTH,
+        "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
+        " => 8 to 9": _GROWTH,
+        "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
+        " => False to True": "nothing else refers to the array while it grows",
+        "break => Break to Continue": "no word after the last one is kept anyway",
     },
 }
