@@ -199,3 +199,16 @@ def test_pairs_of_any_kind():
     expected = [("a", "b"), ("c", "d")]
     for pairs in (expected, iter(expected), [["a", "b"], ["c", "d"]], np.array(expected), dict(expected).items()):
         assert list(Lexicon.from_pairs(pairs)) == expected
+
+
+@pytest.mark.parametrize(
+    ("known", "turned", "said"), [(0, 20, False), (0, 21, True), (10, 21, True), (11, 22, False), (11, 23, True)]
+)
+def test_exchanged_columns_need_twice_as_many_pairs_and_more_than_twenty(known, turned, said):
+    source, target = (vocabulary([f"{side}{row}" for row in range(30)]) for side in "st")
+    right = [(f"s{row}", f"t{row}") for row in range(known)]
+    pairs = Lexicon([*right, *((f"t{row}", f"s{row}") for row in range(turned)), ("no", "where")])
+    found = pairs.exchanged(source, target)
+    assert (found is not None) == said
+    assert not said or f"{known} of {known + turned + 1} pairs have both words" in found
+    assert not said or f"{turned} the other way round" in found

@@ -153,3 +153,19 @@ def test_two_languages_are_fitted_apart(x, new):
     assert torch.equal(source, Normalizer("unit,center").fit(x))
     assert torch.equal(target, norms[1].apply(new))
     assert not torch.equal(norms[0].apply(new), target)
+
+
+@pytest.mark.parametrize("recipe", ["center", "unit,center,unit", "whiten", "iterative", "center,whiten,unit"])
+def test_a_vocabulary_of_several_blocks_is_learnt_as_a_whole(recipe):
+    x = torch.randn(20_000, 6, generator=torch.Generator().manual_seed(1)) * torch.arange(1.0, 7) + 3
+    norm, whole = Normalizer(recipe), x.double()
+    for step in norm.steps:
+        if step == "unit":
+            whole = whole / whole.norm(dim=1, keepdim=True)
+        elif step == "center":
+            whole = whole - whole.mean(dim=0)
+        else:
+            values, vectors = torch.linalg.eigh(whole.T @ whole / len(whole))
+            whole = whole @ (vectors / values.sqrt() @ vectors.T)
+    assert torch.allclose(norm.learn(x).apply(x).double(), whole, atol=1e-5)
+    assert torch.equal(Normalizer(recipe).fit(x), norm.apply(x))

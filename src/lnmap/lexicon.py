@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lnmap.embeddings import Embeddings
 from lnmap.errors import LexiconError, OptionError
 
+_TURNED, _FOUND = 2, 10  # times more pairs the other way round, and the fewest that they are compared with
 _RULE = re.compile(r"(?P<count>\d+)(?P<kilo>k?)-(?P<kind>unique|all)")
 
 
@@ -52,6 +53,16 @@ class Lexicon:
         found = ((source.find(s), target.find(t)) for s, t in self.pairs)
         known = [(s, t) for s, t in found if s is not None and t is not None]
         return np.asarray(known, dtype=np.int64).reshape(-1, 2)
+
+    def exchanged(self, source: Embeddings, target: Embeddings) -> str | None:
+        """Return what speaks for exchanged columns: far more pairs are known the other way round; None if nothing."""
+        found, turned = (len(pairs.rows(source, target)) for pairs in (self, self.reversed()))
+        if turned <= _TURNED * max(found, _FOUND):
+            return None
+        return (
+            f"the dictionary's columns seem to be exchanged: {found:,} of {len(self):,} pairs have both words in the "
+            f"vocabularies, {turned:,} the other way round; its first column must be the source language"
+        )
 
     def outside(self, source: Embeddings, target: Embeddings) -> Lexicon:
         """Return the pairs with a word that is in neither form in its vocabulary, in file order."""

@@ -6,6 +6,8 @@ seen later go through the same means and matrices.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
@@ -15,7 +17,7 @@ RENORM = "unit,center,unit"
 STEPS = ("unit", "center", "whiten")
 _ALIASES = {"renorm": "unit", "none": "", "iterative": ",".join(["unit", "center"] * 5 + ["unit"])}
 _TINY = 1e-12
-_BLOCK = 8192  # rows taken to double precision at a time
+_BLOCK = 8192  # rows at a time
 
 
 def unit(x: Tensor) -> Tensor:
@@ -43,17 +45,25 @@ class Normalizer:
 
     def fit(self, x: Tensor) -> Tensor:
         """Fit every step on the vocabulary (n, d) and return it normalised."""
+        return self.learn(x).apply(x)
+
+    def learn(self, x: Tensor) -> Normalizer:
+        """Fit every step on the vocabulary (n, d), in blocks: no copy of it is made."""
         for place, step in enumerate(self.steps):
+            blocks = (self._steps(block, place) for block in x.split(_BLOCK))
             if step == "center":
-                self._learnt[f"{place}.mean"] = x.mean(dim=0)
+                self._learnt[f"{place}.mean"] = _mean(blocks, x)
             elif step == "whiten":
-                self._learnt[f"{place}.matrix"] = _whitening(x)
-            x = self._step(place, x)
-        return x
+                self._learnt[f"{place}.matrix"] = _whitening(blocks, x)
+        return self
 
     def apply(self, x: Tensor) -> Tensor:
         """Normalise rows with what was learnt."""
-        for place in range(len(self.steps)):
+        return self._steps(x, len(self.steps))
+
+    def _steps(self, x: Tensor, count: int) -> Tensor:
+        """Take the first steps."""
+        for place in range(count):
             x = self._step(place, x)
         return x
 
@@ -90,14 +100,25 @@ def fit_both(recipe: str, source: Tensor, target: Tensor) -> tuple[Norms, Tensor
     return norms, norms[0].fit(source), norms[1].fit(target)
 
 
-def _whitening(x: Tensor) -> Tensor:
-    """Return the matrix (d, d) that makes the second moment of x (n, d) the identity (ZCA).
+def learn_both(recipe: str, source: Tensor, target: Tensor) -> Norms:
+    """Fit a recipe on each of two vocabularies (n, d_s), (m, d_t), where only some of their rows are used."""
+    return Normalizer(recipe).learn(source), Normalizer(recipe).learn(target)
+
+
+def _mean(blocks: Iterable[Tensor], x: Tensor) -> Tensor:
+    """Return the mean (d,) of the rows of blocks, which are those of x."""
+    sums = (block.sum(dim=0).cpu().double() for block in blocks)
+    return (sum(sums, torch.zeros(x.shape[1], dtype=torch.double)) / len(x)).to(x)
+
+
+def _whitening(blocks: Iterable[Tensor], x: Tensor) -> Tensor:
+    """Return the matrix (d, d) that makes the second moment of blocks, which are those of x, the identity (ZCA).
 
     Directions without variance are left alone.
     """
     # In double precision: float32 sums would leave noise in the empty directions, to be blown up by 1 / sqrt.
-    blocks = (block.cpu().double() for block in x.split(_BLOCK))
-    moment = sum((block.T @ block for block in blocks), torch.zeros(x.shape[1], x.shape[1], dtype=torch.double))
+    exact = (block.cpu().double() for block in blocks)
+    moment = sum((block.T @ block for block in exact), torch.zeros(x.shape[1], x.shape[1], dtype=torch.double))
     values, vectors = torch.linalg.eigh(moment / len(x))
     scale = torch.where(values > values.max() * 1e-10, values, torch.ones_like(values)).sqrt()
     return (vectors / scale @ vectors.T).to(x)

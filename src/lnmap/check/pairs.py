@@ -13,7 +13,6 @@ from lnmap.lexicon import Lexicon
 
 _LITTLE = 0.2  # share of pairs in the vocabularies; below it something is wrong or little text
 _FEW = 30  # pairs: fewer hardly help
-_TURNED = 2  # times more pairs the other way round
 _MANY = 0.1  # share of the unknown words that have another letter case; of pairs that are repeated
 _MIXED = 0.05  # share of a column in another script
 _HEAD = 20_000  # most frequent words, which tell the script
@@ -37,15 +36,11 @@ def look_at_pairs(source: Embeddings, target: Embeddings, pairs: Lexicon, report
         report.count("pairs", source_unknown=0, target_unknown=0)
         report.warn("pairs", "the dictionary has no pairs; check the file")
         return
-    if turned > _TURNED * max(known, 1):
-        report.warn(
-            "exchanged",
-            f"the dictionary's columns seem to be exchanged: {known:,} of {len(pairs):,} pairs are in the "
-            f"vocabularies, {turned:,} the other way round; its first column must be the source language",
-        )
+    if wrong := pairs.exchanged(source, target):
+        report.warn("exchanged", wrong)
     for place, (side, own) in enumerate(((Side.SOURCE, source), (Side.TARGET, target))):
         _look_at_column(side, own, list(dict.fromkeys(pair[place] for pair in pairs)), report)
-    if known < _LITTLE * len(pairs) and turned <= _TURNED * max(known, 1):
+    if known < _LITTLE * len(pairs) and not wrong:
         report.warn(
             "coverage",
             f"only {known:,} of {len(pairs):,} pairs have both words in the vocabularies; more text, or vectors of "

@@ -53,9 +53,11 @@ def check(
 def warn_before_training(
     source: Embeddings, target: Embeddings, pairs: Lexicon, files: tuple[Path, Path], name: str
 ) -> None:
-    """Show what a quick check warns of, in two lines at most."""
+    """Show what a quick check warns of, in two lines at most; exchanged columns are about to be refused."""
     from lnmap.check import check_quickly
 
+    if pairs.exchanged(source, target):
+        return
     found = [str(one) for one in check_quickly(source, target, pairs).warnings]
     if len(found) > _MOST:
         command = shlex.join(["lnmap", "check", *map(str, files), "--pairs", name])

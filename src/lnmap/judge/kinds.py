@@ -12,6 +12,7 @@ from torch import Tensor
 from lnmap.normalize import Normalizer
 
 _COMPONENTS = 100
+_ROWS = 8192  # at a time
 _SAMPLE = 5000  # most frequent words that the components are those of
 _SPREAD = 0.5  # of a coordinate
 _TINY = 1e-6  # share of the largest variance below which a component says nothing
@@ -24,11 +25,11 @@ class Kinds:
     """
 
     def __init__(self, vectors: Tensor) -> None:
-        self.words = Normalizer().fit(vectors)  # (n, d)
-        sample = self.words[:_SAMPLE].cpu().double()
+        self.vectors, self.norm = vectors, Normalizer().learn(vectors)
+        sample = self.norm.apply(vectors[:_SAMPLE]).cpu().double()
         values, basis = torch.linalg.eigh(sample.T @ sample / max(len(sample), 1))
         kept = (values > _TINY * values.amax()).nonzero()[-_COMPONENTS:, 0]
-        self.basis = (basis[:, kept] * (_SPREAD / values[kept].sqrt())).to(self.words)  # (d, r)
+        self.basis = (basis[:, kept] * (_SPREAD / values[kept].sqrt())).to(vectors)  # (d, r)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -38,8 +39,9 @@ class Kinds:
     def coordinates(self, rows: Tensor) -> Tensor:
         """Return the coordinates of words, (..., r) for rows of any shape."""
         own, place = rows.unique(return_inverse=True)
-        return (self.words[own] @ self.basis)[place]
+        return (self.norm.apply(self.vectors[own]) @ self.basis)[place]
 
     def scores(self, weights: Tensor) -> Tensor:
         """Return the weighted sum of the coordinates of all words, (n,) for weights (r,)."""
-        return self.words @ (self.basis @ weights.to(self.basis))
+        along = self.basis @ weights.to(self.basis)  # (d,)
+        return torch.cat([self.norm.apply(block) @ along for block in self.vectors.split(_ROWS)])

@@ -40,7 +40,7 @@ _SCALES = {
     KIND: 1.0,
 }
 _PART = 0.1  # spread of a system's own cosine
-_ROWS = 64  # words at a time: what is gathered for them stays in the cache
+_ROWS = 16  # words at a time: what is gathered for them stays in the cache
 
 
 class Columns(NamedTuple):
@@ -155,7 +155,7 @@ def describe(
 
 def _describe_vectors(panel: Panel, space: BilingualSpace, query: Query, candidates: Tensor, top: Tensor) -> Tensor:
     """Describe what the vectors say: the ensemble's CSLS and margins both ways, and each system's cosine."""
-    products = query.vectors[:, None] * space.target[candidates]  # (n, k, c)
+    products = gathered(space.target, candidates).mul_(query.vectors[:, None])  # (n, k, c)
     cosines = products.sum(dim=2)
     means = space.target_means[candidates]
     score = cosines - means / 2
@@ -166,6 +166,14 @@ def _describe_vectors(panel: Panel, space: BilingualSpace, query: Query, candida
     found = [2 * cosines - query.means[:, None] - means, *own]
     found += [products[..., part.start : part.stop].sum(dim=2) / part.weight for part in panel.columns]
     return torch.stack(found, dim=-1)
+
+
+def gathered(words: Any, rows: Tensor) -> Tensor:
+    """Return a copy of the vectors of words, (..., c) for rows of any shape; `words[rows]` is far slower on a CPU."""
+    if isinstance(words, Tensor):
+        return words.index_select(0, rows.flatten()).unflatten(0, rows.shape)
+    found: Tensor = words[rows]
+    return found
 
 
 @dataclass(frozen=True)

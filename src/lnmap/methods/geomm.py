@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_finite, require_pairs
 from lnmap.methods.options import Options, option
-from lnmap.normalize import fit_both
+from lnmap.normalize import learn_both
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,10 @@ class Geomm(Method):
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Solve for W and split it between the two languages."""
         require_pairs(self, pairs)
-        norms, x, z = fit_both(self.options.normalize, source, target)
-        problem = Problem.of(x, z, pairs, self.options.regularization)
+        norms = learn_both(self.options.normalize, source, target)
+        (left, rows), (right, columns) = (part.unique(return_inverse=True) for part in pairs.T)
+        x, z = norms[0].apply(source[left]), norms[1].apply(target[right])
+        problem = Problem.of(x, z, torch.stack([rows, columns], dim=1), self.options.regularization)
         closed = self.options.solver == "closed"
         w = problem.closed() if closed else problem.conjugate_gradients(self.options.iterations, run)
         require_finite(self.name, map=w)

@@ -145,31 +145,26 @@ class Kernel(Method):
         """Fit GeoMM, then its correction in each direction."""
         require_pairs(self, pairs)
         pairs = pairs.unique(dim=0)
-        linear, sides = self._geomm(source, target, pairs, run)
+        linear = self._geomm(source, target, pairs, run)
+        seen = dict(zip(Side, pairs[: self.options.most].T, strict=True))
+        sides = _mapped(linear, source[seen[Side.SOURCE]], target[seen[Side.TARGET]])  # of the pairs, (k, c)
         found: dict[Direction, Correction | None] = {}
         held = None if self.options.ridge else hold_out(pairs, run.seed)
         trial = self._trial(source, target, pairs, held, run) if held is not None else None
         for direction in list(Direction)[: 1 if run.one_way else 2]:
             ridge = self.options.ridge or (math.inf if trial is None else self._choose(*trial, pairs, direction, run))
-            found[direction] = self._correct(sides, pairs, direction, (ridge,))[0] if math.isfinite(ridge) else None
+            a, b = sides[direction.asked], sides[direction.answering]
+            found[direction] = self._correct(a, b, (ridge,))[0] if math.isfinite(ridge) else None
         return KernelAlignment(linear, self.options.width, found)
 
-    def _geomm(
-        self, source: Tensor, target: Tensor, pairs: Tensor, run: Run
-    ) -> tuple[LinearAlignment, dict[Side, Tensor]]:
-        """Fit GeoMM; return it and both vocabularies as unit vectors (n, c) and (m, c)."""
+    def _geomm(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
+        """Fit GeoMM."""
         names = GeommOptions.__dataclass_fields__
         options = GeommOptions(**{name: getattr(self.options, name) for name in names})
-        linear = Geomm(options).fit(source, target, pairs, run)
-        sides = {Side.SOURCE: unit(linear.map_source(source)), Side.TARGET: unit(linear.map_target(target))}
-        return linear, sides
+        return Geomm(options).fit(source, target, pairs, run)
 
-    def _correct(
-        self, sides: dict[Side, Tensor], pairs: Tensor, direction: Direction, ridges: tuple[float, ...]
-    ) -> list[Correction]:
-        """Solve the correction of a direction on pairs (k, 2), for each ridge."""
-        rows = dict(zip(Side, pairs[: self.options.most].T, strict=True))
-        a, b = (sides[side][rows[side]] for side in (direction.asked, direction.answering))
+    def _correct(self, a: Tensor, b: Tensor, ridges: tuple[float, ...]) -> list[Correction]:
+        """Solve the correction of unit vectors of pairs (k, c), for each ridge."""
         found = list(corrections(a, b, self.options.width, ridges))
         require_finite(self.name, **{f"correction {i}": correction.weights for i, correction in enumerate(found)})
         return found
@@ -177,9 +172,9 @@ class Kernel(Method):
     def _trial(
         self, source: Tensor, target: Tensor, pairs: Tensor, held: Tensor, run: Run
     ) -> tuple[dict[Side, Tensor], Tensor, Tensor]:
-        """Fit GeoMM without the held-out words; return its spaces, the pairs it saw, and those held out."""
+        """Fit GeoMM without the held-out words; return both vocabularies, the pairs it saw, and those held out."""
         rest = pairs[~(torch.isin(pairs[:, 0], held[:, 0]) | torch.isin(pairs[:, 1], held[:, 1]))]
-        return self._geomm(source, target, rest, run)[1], rest, held
+        return _mapped(self._geomm(source, target, rest, run), source, target), rest, held
 
     def _choose(
         self, sides: dict[Side, Tensor], rest: Tensor, held: Tensor, pairs: Tensor, direction: Direction, run: Run
@@ -192,10 +187,9 @@ class Kernel(Method):
         right = torch.zeros(len(words), len(answering), dtype=torch.bool, device=words.device)
         known = pairs[torch.isin(pairs[:, column], words)]
         right[torch.searchsorted(words, known[:, column].contiguous()), known[:, 1 - column]] = True
-        queries = asked[words]
-        tried = [queries] + [
-            b.apply(queries, self.options.width) for b in self._correct(sides, rest, direction, _RIDGES)
-        ]
+        queries, seen = asked[words], rest[: self.options.most]
+        corrections = self._correct(asked[seen[:, column]], answering[seen[:, 1 - column]], _RIDGES)
+        tried = [queries] + [correction.apply(queries, self.options.width) for correction in corrections]
         ranks = torch.stack([reciprocal_ranks(unit(u), answering, means, right) for u in tried])  # (ridges + 1, h)
         gain = ranks[1:] - ranks[0]
         best = int(gain.mean(dim=1).argmax())
@@ -203,6 +197,11 @@ class Kernel(Method):
         for ridge, rank in zip((math.inf, *_RIDGES), ranks.mean(dim=1).tolist(), strict=True):
             run.record(stage="ridge", direction=str(direction), ridge=ridge, rank=rank)
         return _RIDGES[best] if gain[best].mean() > error else math.inf
+
+
+def _mapped(linear: LinearAlignment, x: Tensor, y: Tensor) -> dict[Side, Tensor]:
+    """Map words of both sides to unit vectors (n, c) and (m, c)."""
+    return {Side.SOURCE: unit(linear.map_source(x)), Side.TARGET: unit(linear.map_target(y))}
 
 
 def reciprocal_ranks(queries: Tensor, candidates: Tensor, means: Tensor, right: Tensor) -> Tensor:

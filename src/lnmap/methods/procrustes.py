@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lnmap.methods.base import Cost, LinearAlignment, Method, Run, require_pairs
 from lnmap.methods.options import Options, option
-from lnmap.normalize import RENORM, fit_both
+from lnmap.normalize import RENORM, learn_both
 
 
 def rotation(x: Tensor, y: Tensor) -> Tensor:
@@ -55,5 +55,6 @@ class Procrustes(Method):
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> LinearAlignment:
         """Rotate the source onto the target."""
         require_pairs(self, pairs)
-        norms, x, y = fit_both(self.options.normalize, source, target)
-        return LinearAlignment.onto_target(norms, rotate_pairs(x, y, pairs))
+        norms = learn_both(self.options.normalize, source, target)
+        x, y = norms[0].apply(source[pairs[:, 0]]), norms[1].apply(target[pairs[:, 1]])
+        return LinearAlignment.onto_target(norms, rotation(x, y))

@@ -33,7 +33,6 @@ from lnmap.retrieve import MEMORY
 from lnmap.version import __version__
 
 _SMALLEST, _LARGEST = 1e-15, 1e15
-_TURNED, _FOUND = 2, 10  # times more pairs the other way round, and the fewest that they are compared with
 Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
 
 
@@ -91,7 +90,6 @@ def align(
     said = read_marks(marks, required=True) if isinstance(marks, str | Path) else marks
     given = _given_pairs(Lexicon([]) if pairs is None and said else pairs, source, target, system)
     lexicon = given if pairs is None else given.take(take, source, target)
-    _check_columns(given, source, target)
     outside = given.outside(source, target) if given.is_given else Lexicon([])
     if said:
         given, lexicon = (_marked(one, said, source, target) for one in (given, lexicon))
@@ -188,8 +186,11 @@ def _given_pairs(pairs: Pairs, source: Embeddings, target: Embeddings, method: M
     if isinstance(pairs, str) and pairs in SEEDS_WITHOUT_DICTIONARY:
         return SEEDS_WITHOUT_DICTIONARY[pairs](source, target)
     if isinstance(pairs, str | Path):
-        return read_lexicon(pairs)
-    return pairs if isinstance(pairs, Lexicon) else Lexicon.from_pairs(pairs)
+        pairs = read_lexicon(pairs)
+    found = pairs if isinstance(pairs, Lexicon) else Lexicon.from_pairs(pairs)
+    if wrong := found.exchanged(source, target):
+        raise LexiconError(wrong)
+    return found
 
 
 def _marked(lexicon: Lexicon, marks: LatestMarks, source: Embeddings, target: Embeddings) -> Lexicon:
@@ -203,16 +204,6 @@ def _marked(lexicon: Lexicon, marks: LatestMarks, source: Embeddings, target: Em
 def _spelt(word: str, vocabulary: Embeddings) -> str:
     row = vocabulary.find(word)
     return word if row is None else vocabulary.words[row]
-
-
-def _check_columns(pairs: Lexicon, source: Embeddings, target: Embeddings) -> None:
-    """Refuse pairs that are found far oftener when their columns are exchanged."""
-    found, turned = (len(lexicon.rows(source, target)) for lexicon in (pairs, pairs.reversed()))
-    if turned > _TURNED * max(found, _FOUND):
-        raise LexiconError(
-            f"the dictionary's columns seem to be exchanged: {found:,} of {len(pairs):,} pairs have both words in the "
-            f"vocabularies, {turned:,} the other way round; its first column must be the source language"
-        )
 
 
 def _given_back(

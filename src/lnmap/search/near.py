@@ -68,7 +68,7 @@ def near_both(
     :param source: vectors of length one, shape (n, d); `target` likewise (m, d).
     :param dtype: of the numbers that find candidates; by default of half precision where the device is fast with it.
     """
-    dtype = dtype or _fast_type(source)
+    dtype = dtype or fast_type(source)
     with _as_bounded():
         error, *found = _find(source, target, k, dtype, memory, progress, title)
     sides = ((source, target, *found[0]), (target, source, *found[1]))
@@ -138,7 +138,7 @@ def _find(
     return error, *keep_trying(lambda room: _one_pass(x, y, k, error, room, progress, title), memory, progress)
 
 
-def _fast_type(vectors: Tensor) -> torch.dtype:
+def fast_type(vectors: Tensor) -> torch.dtype:
     """Return the type of the fastest products: of half precision on a GPU and on processors that multiply in it."""
     if vectors.device.type == "cuda":
         return torch.float16

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
-from lnmap.judge.panel import Panel, Query, describe, with_spelt_alike
+from lnmap.judge.panel import Panel, Query, describe, gathered, with_spelt_alike
 from lnmap.judge.space import LIST
 from lnmap.methods.base import Run
 from lnmap.retrieve import NEIGHBOURS, BilingualSpace, top_k
+from lnmap.search.near import fast_type
 
 NEAR = 60  # nearest words that a word's candidates are the best of by CSLS
 _SPARE = 15  # words that are looked at beside as many as are wanted
@@ -21,7 +22,7 @@ _SMALL = 6000  # words that are faster searched in all dimensions
 _COMPONENTS, _NEARLY_ALL = 200, 512
 _SAMPLE = 3000
 _WORDS = 4096  # judged at a time
-_ROWS = 64  # words at a time: what is gathered for them stays in the cache
+_ROWS = 8  # words at a time: what is gathered for them stays in the cache
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,11 @@ class Field:
         search: dict[str, Any] = {"memory": run.memory, "progress": run.progress}
         if self.asked is self.space.source:
             return top_k(self.asked[rows], self.answering, count, **search)
-        few, fewer = self.asked[:, :_COMPONENTS].contiguous(), self.answering[:, :_COMPONENTS].contiguous()
-        near = top_k(few[rows], fewer, count + _SPARE, **search)[1]
-        blocks = zip(rows.split(_ROWS), near.split(_ROWS), strict=True)
-        cosines = [torch.bmm(self.answering[some], self.asked[own][:, :, None])[:, :, 0] for own, some in blocks]
+        few, fewer = (words[:, :_COMPONENTS].to(fast_type(words)) for words in (self.asked, self.answering))
+        near = top_k(few[rows], fewer.contiguous(), count + _SPARE, **search)[1]
+        step = _ROWS if near.device.type == "cpu" else _WORDS
+        blocks = zip(rows.split(step), near.split(step), strict=True)
+        cosines = [gathered(self.answering, some).mul_(self.asked[own][:, None]).sum(dim=2) for own, some in blocks]
         best, place = torch.cat(cosines).topk(min(count, near.shape[1]), dim=1)
         return best, near.gather(1, place)
 
