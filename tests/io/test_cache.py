@@ -246,7 +246,7 @@ def test_a_file_that_grows_beyond_its_head_is_read_again(tmp_path, parses):
 def test_a_zip_file_that_grows_is_read_again(tmp_path, parses):
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.write(write_words(tmp_path / "a.vec", rows=20_000), "a.vec")
+        archive.write(write_words(tmp_path / "a.vec", rows=100_000), "a.vec")
     read(path, limit=5)
     assert len(read(path, limit=5)) == 5
     assert len(parses) == 1

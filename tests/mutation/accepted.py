@@ -7,6 +7,8 @@ _SEED = "any seed will do, as long as it stays the same"
 _GROWTH = "how far an array grows ahead changes no result"
 _NAME_IN_HASH = "names of fields in a hash; another one finds no older entry, and all are read again"
 _ANY_NEGATIVE = "NumPy takes any negative length as the one to work out"
+_INDEX = 'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
+_ENTRY = _INDEX.replace('"head": head', '"sha256": source.digest, "whole": whole')
 
 ACCEPTED: dict[str, dict[str, str]] = {
     "lexicon": {
@@ -54,20 +56,8 @@ ACCEPTED: dict[str, dict[str, str]] = {
         'with source.path.open("rb", buffering=0) as file: => 0 to 1': "a buffer changes the speed only",
         'with suppress(OSError), source.path.open("rb", buffering=0) as file:'
         " => 0 to 1": "a buffer changes the speed only",
-        'key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})'
-        " => 'options' changed": _NAME_IN_HASH,
-        'key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})'
-        " => 'sha256' changed": _NAME_IN_HASH,
-        'key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})'
-        " => 'whole' changed": _NAME_IN_HASH,
-        'key = _digest({"options": options.record(), "sha256": source.digest, "whole": whole, "reader": READER_VERSION})'
-        " => 'reader' changed": _NAME_IN_HASH,
-        'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
-        " => 'options' changed": _NAME_IN_HASH,
-        'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
-        " => 'head' changed": _NAME_IN_HASH,
-        'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
-        " => 'reader' changed": _NAME_IN_HASH,
+        **{f"{_ENTRY} => {field!r} changed": _NAME_IN_HASH for field in ("options", "sha256", "whole", "reader")},
+        **{f"{_INDEX} => {field!r} changed": _NAME_IN_HASH for field in ("options", "head", "reader")},
         "settled = source.opened_ns - max(source.stat.st_ctime_ns, source.stat.st_mtime_ns) >= SETTLED_NS"
         " => GtE to Gt": "the clock never shows just this moment",
         'return hashlib.sha256(json.dumps(fields, sort_keys=True).encode("ascii")).hexdigest()[:40]'

@@ -104,9 +104,9 @@ def test_numbers_as_they_are_lose_nothing():
 def test_the_fast_type_of_a_device(monkeypatch, device, native, expected):
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native, raising=False)
     vectors = SimpleNamespace(device=SimpleNamespace(type=device), dtype=torch.float32)
-    assert near._fast_type(vectors) == expected
+    assert near.fast_type(vectors) == expected
     monkeypatch.delattr(torch.cpu, "_is_avx512_bf16_supported")
-    assert near._fast_type(vectors) == (torch.float16 if device == "cuda" else torch.float32)
+    assert near.fast_type(vectors) == (torch.float16 if device == "cuda" else torch.float32)
 
 
 def test_double_precision_where_the_device_has_it():
