@@ -58,6 +58,7 @@ def test_the_number_of_values(path, data, rows, dim, start):
     ("data", "says"),
     [
         (b"p" * 50 + b" r o s e\nand more\n", f"its numbers, found '{'p' * 40}'$"),
+        (b"p\xff rose\n", "found 'p\ufffd rose'$"),
         (b"3 3\na 1 2\nb 1 2\nc 1\n", "promises 3 values per word, but its lines hold 2; correct the header"),
         (b"w" + b" 1" * 100_001 + b"\n", "has 100,001 values on a line; at most 100,000 are expected"),
     ],
@@ -75,7 +76,7 @@ def test_as_many_values_as_are_expected_at_most(path):
 
 @pytest.mark.parametrize("counts", ["words", "lines"])
 @pytest.mark.parametrize("block", [4, 30, 1 << 20])
-@pytest.mark.parametrize("limit", [1, 2, 19, 20, 21])
+@pytest.mark.parametrize("limit", [1, 2, 3, 8, 9, 19, 20, 21])
 def test_limits(path, monkeypatch, block, limit, counts):
     monkeypatch.setattr(text, "BLOCK", block)
     monkeypatch.setattr(text, "_SMALLEST_BLOCK", 1)
@@ -85,6 +86,14 @@ def test_limits(path, monkeypatch, block, limit, counts):
     assert "warning" not in report
     if counts == "lines":
         assert report["lines"] == min(limit, 20)
+
+
+@pytest.mark.parametrize("counts", ["words", "lines"])
+def test_nothing_is_read_beyond_a_limit(path, counts):
+    reader, collector = opened(path, lines(1000) * 300, limit=10, limit_counts=counts)
+    with reader.source:
+        reader.read(collector)
+        assert reader.source.consumed < 2 << 20 < path.stat().st_size
 
 
 @pytest.mark.parametrize(("promised", "hint"), [(21, "; it may be cut short"), (19, ""), (20, None)])

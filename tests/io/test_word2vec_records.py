@@ -110,13 +110,16 @@ def test_pieces_of_any_size(path, monkeypatch, piece, end):
         ({"limit": 2}, ["the", "b"], 2),
         ({"limit": 6}, ["the", "b", "日本", "dd", "e"], 6),
         ({"limit": 2, "limit_counts": "lines"}, ["the", "b"], 2),
+        ({"limit": 4, "limit_counts": "lines"}, ["the", "b", "日本", "dd"], 4),
+        ({"limit": 5, "limit_counts": "lines"}, ["the", "b", "日本", "dd", "e"], 5),
         ({"limit": 6, "limit_counts": "lines"}, ["the", "b", "日本", "dd", "e"], 6),
         ({"limit": 60, "limit_counts": "lines"}, ["the", "b", "日本", "dd", "e"], 6),
     ],
 )
-def test_limits(path, monkeypatch, options, words, lines):
+@pytest.mark.parametrize("piece", [17, 50])
+def test_limits(path, monkeypatch, options, words, lines, piece):
     monkeypatch.setattr(word2vec, "_SMALLEST", 1)
-    monkeypatch.setattr(word2vec, "BLOCK", 17)
+    monkeypatch.setattr(word2vec, "BLOCK", piece)
     collector, _, report, _ = collected(path, packed(), **options)
     assert (collector.words, report) == (words, {"lines": lines, "header_words": 6})
 
