@@ -74,6 +74,10 @@ TEXTUAL = b"2 1\nx abcd"  # a value whose bytes are letters
         (TEXTUAL + b"y ef\x00", True),  # cut short, but no text
         (TEXTUAL + b"y ef\x09h.", False),  # texts have tabs
         (TEXTUAL + b"y efgh\x00", False),  # beyond the promised records
+        (TEXTUAL + b"y efghz \x01\x02\x03\x04", False),
+        (b"1 1\n \x00\x00\x80\x3f", True),  # a word without letters
+        (b"2 1\nx \x00\x00", True),
+        (b"1 1\n \x00\x00", False),  # neither a word nor its values
         (b"2 1\n" + b"x" * 65535 + b" \x01\x02\x03\x04y efgh", True),
         (b"2 1\n" + b"x" * 65536 + b" \x01\x02\x03\x04y efgh", False),  # no word is that long
     ],
@@ -160,6 +164,13 @@ def test_a_limit_beyond_a_file_cut_short(path):
     assert "the file ends after 6" in report["warning"]
     _, _, report, _ = collected(path, packed(promised=9), limit=6, limit_counts="lines")
     assert "warning" not in report
+
+
+def test_a_word_without_letters_before_many_others(path):
+    many = np.ones((6000, 3), "<f4")
+    collector, _, _, _ = collected(path, packed(["", *(f"word{row}" for row in range(5999))], many))
+    assert len(collector.words) == 5999
+    assert collector.samples == [[1, "empty word"]]
 
 
 @pytest.mark.parametrize("length", [65536, 65537])
