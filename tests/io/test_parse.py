@@ -179,14 +179,39 @@ def test_fast_parsers_leave_what_is_unusual_to_the_tolerant_one(block):
         ([b"1 2", b"3"], 2, None),
         ([b"1 2", b"3 4 5"], 2, None),
         ([b"1 2", b"3 x"], 2, None),
+        ([b"1 2", b"3 4x"], 2, None),
         ([b"-0 1e-50"], 2, [[-0.0, 0.0]]),
-        ([b"3.4028235e38 3.4028235677973366e38"], 2, [[3.4028234663852886e38, np.inf]]),
+        ([b"3.4028235e38 3.4028235677973367e38"], 2, [[3.4028234663852886e38, np.inf]]),
         ([b"3.40282356e38 -3.40282357e38"], 2, [[3.4028234663852886e38, -np.inf]]),
     ],
 )
 def test_rows_of_numbers(rows, dim, values):
     found = parse_rows(rows, dim)
     assert found is None if values is None else found.tolist() == values
+
+
+LARGEST = float(np.finfo(np.float32).max)
+HALF_TO_INFINITY = 2**128 - 2**103
+
+
+@pytest.mark.parametrize("sign", ["", "-"])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (f"{HALF_TO_INFINITY - 1}", LARGEST),
+        (f"{HALF_TO_INFINITY - 1}.9", LARGEST),
+        (f"{HALF_TO_INFINITY}", np.inf),
+        (f"{HALF_TO_INFINITY}.1", np.inf),
+        (f"{2**128}", np.inf),
+        (f"{2**130 + 2**106 + 2**77}", np.inf),
+        *((format(Decimal(float(np.float32(one))), "f"), float(np.float32(one))) for one in (1e-45, 3e-45, 1e-40)),
+    ],
+)
+def test_the_largest_and_the_smallest_numbers(text, value, sign):
+    expected = np.float32(-value if sign else value)
+    assert parse_rows([f"{sign}{text}".encode()], 1)[0, 0].tobytes() == expected.tobytes()
+    polars, _, tolerant = three_parsers(f"w {sign}{text}\n".encode(), 1)
+    assert (polars is not None) == (len(tolerant.words) == 1) == np.isfinite(value)
 
 
 def nearest(text: str) -> np.float32:
