@@ -124,6 +124,7 @@ def test_hashes_come_in_the_order_of_the_words():
         ({"version": 12, "kind": 3}, True),
         ({"version": 11, "kind": 3}, False),  # supervised models of that version had no n-grams of characters
         ({"maxn": 0}, False),
+        ({"maxn": 0, "minn": 0}, False),
         ({"maxn": 1, "minn": 1}, True),
         ({"pruned": 0}, False),
         ({"pruned": 2}, True),
@@ -138,6 +139,10 @@ def test_which_models_have_subwords(file, options, subwords):
     assert model.vector("unknown").any() == subwords
     assert model.vector("unknown").shape == (3,)
     assert model.vector("unknown").dtype == np.float32
+
+
+def test_unknown_words_that_are_no_utf8(file):
+    assert SubwordModel(file(packed())).vector("caf\udce9").any()
 
 
 def test_labels_are_no_words(file):
@@ -220,6 +225,7 @@ def test_other_versions(file, version):
         ({"nlabels": -1, "size": 4}, "cannot hold"),
         ({"nwords": 0, "size": 0}, "cannot hold 0 words"),
         ({"nwords": -1, "nlabels": 1, "size": 0}, "cannot hold -1 words"),
+        ({"nwords": 200, "size": 200}, "cannot hold 200 words"),
         ({"nwords": 1 << 30, "size": 1 << 30}, "cannot hold 1073741824 words"),
         ({"nwords": 4, "nlabels": 1}, "it promises 4 words and holds 5"),
         ({"nwords": 8, "size": 8}, "cut short in its dictionary|promises 8 words"),
@@ -252,6 +258,7 @@ def test_limits_that_just_hold(file):
     assert SubwordModel(file(packed(maxn=1000))).words == WORDS
     assert SubwordModel(file(packed(after=b"the other matrix"))).words == WORDS
     assert SubwordModel(file(packed(matrix=matrix(9), bucket=0))).words == WORDS  # rows that nothing refers to
+    assert SubwordModel(file(packed(["a"], dim=1, bucket=0, matrix=np.ones((1, 1), "<f4")))).dim == 1
     wide = np.ones((1, 100_000), "<f4")
     assert SubwordModel(file(packed(["a"], dim=100_000, bucket=0, matrix=wide))).dim == 100_000
 
