@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _BLOCK = "the size of a block changes no result"
 _SEED = "any seed will do, as long as it stays the same"
+_LOOKED_AT = "a few more numbers are looked at, and stay as they are"
 _GROWTH = "how far an array grows ahead changes no result"
 _NAME_IN_HASH = "names of fields in a hash; another one finds no older entry, and all are read again"
 _ANY_NEGATIVE = "NumPy takes any negative length as the one to work out"
@@ -76,5 +77,64 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
         " => False to True": "nothing else refers to the array while it grows",
         "break => Break to Continue": "no word after the last one is kept anyway",
+    },
+    "io.formats.parse": {
+        'raise AssertionError("matched numbers did not parse")'
+        " => raise dropped": "it cannot happen, and is there in case it does",
+        'raise AssertionError("matched numbers did not parse")'
+        " => 'matched numbers did not parse' changed": "it cannot happen, and is there in case it does",
+        'if b"" in fields[1:]: => slice dropped': "fields without an empty one are split into the same again",
+    },
+    "io.formats.text": {
+        "usual = counts.most_common(1)[0][0] if counts else 0 => 1 to 2": "the first of two is taken",
+        "usual = counts.most_common(1)[0][0] if counts else 0 => 0 to 1 #3": "without counts the header tells",
+        "stopped = False => False to True": "there is at least one block",
+        'hint = "; it may be cut short" if self.rows > self.lines else "" => Gt to GtE': "they are not equal here",
+        "return min(BLOCK, max(_SMALLEST_BLOCK, (options.limit - done + 1) * self.line_bytes * 9 // 8))"
+        " => Add to Sub": _BLOCK,
+        "return min(BLOCK, max(_SMALLEST_BLOCK, (options.limit - done + 1) * self.line_bytes * 9 // 8))"
+        " => 8 to 9": _BLOCK,
+    },
+    "io.formats.word2vec": {
+        "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
+        " => Add to Sub": _BLOCK,
+        "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
+        " => Mult to Div #2": _BLOCK,
+        "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
+        " => 10 to 11": _BLOCK,
+        "if ended and seen < wanted: => Lt to LtE": "a file has not ended while its last record is taken",
+        "data, rows, width = header.body, header.rows or 0, 4 * (header.dim or 0)"
+        " => 0 to 1": "without a header nothing is asked here",
+        "data, rows, width = header.body, header.rows or 0, 4 * (header.dim or 0)"
+        " => 0 to 1 #2": "without a header nothing is asked here",
+        "while seen < rows and place < len(data):"
+        " => Lt to LtE #2": "at the end of the data both ways give the same answer",
+        'place = end + (data[end : end + 1] == b"\\n")'
+        " => end dropped": "a line feed may count as part of the next word",
+        'place = end + (data[end : end + 1] == b"\\n") => 1 to 2': "a line feed may count as part of the next word",
+    },
+    "io.formats.fasttext": {
+        "stop = 0 => 0 to 1": "a model has at least one word",
+        "self.source.advance((self.source.size or 0) * (stop - start) / wanted)"
+        " => 0 to 1": "only types ask for it: the file has a size",
+        "return self.vectors(row, row + 1)[0] => 1 to 2": "the first of two is taken",
+        "if not sane or size != nwords + nlabels or nlabels < 0 or not 0 < nwords <= len(data) // 10:"
+        " => LtE to Lt": "what stands before the words makes every file longer",
+        "if not sane or size != nwords + nlabels or nlabels < 0 or not 0 < nwords <= len(data) // 10:"
+        " => 10 to 11": "what stands before the words makes every file longer",
+        "if end < 0 or end + 10 > len(data): => Lt to LtE": "no name ends before the header",
+        "if end < 0 or end + 10 > len(data): => 0 to 1": "no name ends before the header",
+        "place = np.flatnonzero(is_start[:-1])  # the next byte to mix in, for each n-gram that is growing"
+        " => 1 to 2": "no n-gram begins at the last character: alone it does not count",
+    },
+    "io.formats.decimals": {
+        "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
+        " => BitAnd to BitOr #2": _LOOKED_AT,
+        "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
+        " => Lt to LtE": _LOOKED_AT,
+        "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
+        " => 0 to 1": _LOOKED_AT,
+        "up = exact > Decimal(float(near)) => Gt to GtE": "from the number itself both ways lead back to it",
+        "return other if (exact > middle) == up else near => Gt to GtE": "they are not equal here",
     },
 }
