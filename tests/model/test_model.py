@@ -8,6 +8,7 @@ import lnmap
 from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.errors import InputError, OptionError
+from lnmap.io import load_store, save_store
 from lnmap.lexicon import Lexicon
 from lnmap.methods.base import LinearAlignment
 from lnmap.model.model import Model, as_tensor, pick_device
@@ -160,6 +161,16 @@ def test_arrays_become_tensors():
         found = as_tensor(vectors, cpu)
         assert found.dtype == torch.float32
         assert found.tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_mapped_files_become_tensors_without_a_copy(tmp_path):
+    save_store(Embeddings.from_arrays(["a", "b"], [[1, 2], [3, 4]]), tmp_path / "store")
+    mapped = load_store(tmp_path / "store").vectors
+    found = as_tensor(mapped, torch.device("cpu"))
+    assert found.data_ptr() == mapped.ctypes.data
+    assert not mapped.flags.writeable
+    found += 1  # nothing does, and if it did, the file would stay as it is
+    assert load_store(tmp_path / "store").vectors.tolist() == [[1, 2], [3, 4]]
 
 
 def test_devices():

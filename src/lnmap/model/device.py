@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -26,7 +28,12 @@ def pick_device(name: str | torch.device) -> torch.device:
 
 
 def as_tensor(vectors: NDArray[np.float32] | Tensor, device: torch.device) -> Tensor:
-    """Return float32 rows on a device; a memory-mapped file is copied, since torch takes only writable arrays."""
+    """Return float32 rows on a device: on a CPU the same memory where that is possible, never to be written to."""
     if isinstance(vectors, Tensor):
         return vectors.to(device, torch.float32)
-    return torch.from_numpy(np.require(vectors, np.float32, ["C", "W"])).to(device)
+    shared = vectors.view()
+    with suppress(
+        ValueError
+    ):  # torch takes only writable arrays: a mapped file is one below, other frozen ones are not
+        shared.flags.writeable = True
+    return torch.from_numpy(np.require(shared, np.float32, ["C", "W"])).to(device)

@@ -175,8 +175,12 @@ def _map_vectors(path: Path, description: Mapping[str, Any]) -> Matrix:
     agreed = tensor["dtype"] == _TYPES[description["dtype"]] and tensor["shape"] == [rows, dim]
     if not agreed or tensor["data_offsets"] != [0, end] or size != 8 + length + end:
         raise ValueError(f"{VECTORS} does not hold the {rows} x {dim} {description['dtype']} values described")
-    mapped = np.memmap(path, dtype, "r", offset=8 + length, shape=(rows, dim))
-    return np.asarray(mapped, dtype=np.float32)
+    mapped = np.memmap(
+        path, dtype, "c", offset=8 + length, shape=(rows, dim)
+    )  # a private map: torch refuses read-only ones
+    found = np.asarray(mapped, dtype=np.float32)
+    found.flags.writeable = False
+    return found
 
 
 def _write(path: Path, data: bytes) -> None:

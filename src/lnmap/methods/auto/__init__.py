@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -69,7 +69,7 @@ class Auto(Method):
         kept = trimmed(source, target, pairs, run)
         pairs, known = pairs[kept], _without(known, pairs[~kept])
         spelling = self._spelling(run)
-        spelt = spelt_columns(spelling, (source, target), run)
+        spelt = spelt_columns(spelling, (source, target), run, self.options.queries)
         facts = word_facts(source, target, pairs, spelling is not None, run)
         vectors = Vocabularies(source, target, spelt, self.options.normalize)
         ground = Ground(vectors, pairs, known, facts, self.options.queries, self.options.folds)
@@ -96,6 +96,7 @@ class Auto(Method):
                 if now.round == last:
                     return best
                 larger, own = grown(best, ground.seed, sure), best.own(sure)
+                best = replace(best, found={})  # what was searched is large, and done with
                 now = Progressed(now.round + 1, larger, own, best.dictionary, now.own, best.ranks)
                 now.save(run)
                 whole.advance(GROWTH)

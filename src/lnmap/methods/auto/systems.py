@@ -14,7 +14,7 @@ from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment, both_spaces
 from lnmap.methods.kernel import Kernel, KernelOptions
 from lnmap.methods.procrustes import Procrustes, ProcrustesOptions
-from lnmap.normalize import RENORM
+from lnmap.normalize import RENORM, unit
 from lnmap.spelling import Spelling
 
 SPELLING = 0.2  # weight of the cosine of spellings in the search for candidates, where all systems count one
@@ -25,6 +25,8 @@ _BLOCK = 8192
 
 class Vocabularies(NamedTuple):
     """Raw vectors of both languages (n, d_s), (m, d_t), and the columns of their words' spelling, (n, 0) if unused.
+
+    Spelling may be that of the most frequent words only.
 
     :param normalize: recipe of the rotation; the kernel has its own.
     """
@@ -51,8 +53,8 @@ def mapped(systems: EnsembleAlignment, vectors: Vocabularies, side: Side, most: 
     """Map the most frequent words of one side, and put their spelling beside: unit vectors (n, c)."""
     raw, spelt = (vectors.source, vectors.spelt[0]) if side is Side.SOURCE else (vectors.target, vectors.spelt[1])
     take = systems.map_source if side is Side.SOURCE else systems.map_target
-    found = torch.cat([take(block) for block in raw[:most].split(_BLOCK)])
-    return torch.nn.functional.normalize(torch.cat([found, spelt[:most]], dim=1), dim=1)
+    blocks = zip(raw[:most].split(_BLOCK), spelt[:most].split(_BLOCK), strict=True)
+    return torch.cat([unit(torch.cat([take(block), own], dim=1)) for block, own in blocks])
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,11 @@ def columns(systems: EnsembleAlignment, vectors: Vocabularies) -> tuple[Columns,
     return tuple(found)
 
 
-def spelt_columns(spelling: Spelling | None, vectors: tuple[Tensor, Tensor], run: Run) -> tuple[Tensor, Tensor]:
-    """Return the words' spelling as columns of both sides; none without it."""
+def spelt_columns(
+    spelling: Spelling | None, vectors: tuple[Tensor, Tensor], run: Run, most: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Return the spelling of the most frequent words as columns of both sides; none without it."""
     if spelling is None or run.words is None:
-        return vectors[0][:, :0], vectors[1][:, :0]
-    x, y = (spelling.columns(side, words) for side, words in zip(Side, run.words, strict=True))
+        return vectors[0][:most, :0], vectors[1][:most, :0]
+    x, y = (spelling.columns(side, words[:most]) for side, words in zip(Side, run.words, strict=True))
     return x.to(vectors[0]), y.to(vectors[0])
