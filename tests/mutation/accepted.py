@@ -128,6 +128,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
         " => 1 to 2": "no n-gram begins at the last character: alone it does not count",
     },
     "io.formats.decimals": {
+        'warnings.simplefilter("error") => call dropped': "newer versions of NumPy raise an error, older ones warn",
         "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
         " => BitAnd to BitOr #2": _LOOKED_AT,
         "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
