@@ -13,6 +13,7 @@ from lnmap.io import atomic
 from lnmap.io.atomic import TEMPORARY, append_line, atomic_file, atomic_folder, locked, make_folder, put, write_json
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals and locks")
+pytestmark = pytest.mark.usefixtures("no_deadlock")
 
 
 @posix

@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sys
 import time
+import zipfile
 
 import numpy as np
 import pytest
 
 from lnmap.errors import VectorFileError
 from lnmap.io import cache, cache_folder, clear_cache, read, reading
+from lnmap.io.formats.reader import HEAD
 from lnmap.io.formats.store import StoreWriter
 from lnmap.io.formats.text import TextReader
 from lnmap.io.reading import SMALLEST_CACHED
@@ -39,6 +41,13 @@ def parses(monkeypatch):
 
     monkeypatch.setattr(TextReader, "read", counting)
     return calls
+
+
+def failing(error):
+    def fail(*_):
+        raise error
+
+    return fail
 
 
 def write_words(path, first=1.0, rows=50):
@@ -103,13 +112,25 @@ def test_a_settled_file_is_not_hashed_again(tmp_path, monkeypatch, parses):
     trust_all_times(monkeypatch)
     path = write_words(tmp_path / "a.vec")
     read(path)
-
-    def refuse(*_):
-        raise AssertionError("hashed again")
-
-    monkeypatch.setattr(cache, "_hash_first", refuse)
+    monkeypatch.setattr(cache, "_hash_first", failing(AssertionError("hashed again")))
     assert len(read(path)) == 50
     assert len(parses) == 1
+
+
+def test_a_settled_file_that_changes_is_seen(tmp_path, monkeypatch):
+    trust_all_times(monkeypatch)
+    path = write_words(tmp_path / "a.vec", 1.0)
+    assert read(path)["w0"][0] == 1
+    write_words(path, 7.0)
+    settle(path)
+    assert read(path)["w0"][0] == 7
+
+
+def test_files_of_one_folder_do_not_displace_each_other(tmp_path, parses):
+    paths = [write_words(tmp_path / f"{first}.vec", first) for first in (1.0, 2.0)]
+    for _ in range(2):
+        assert [read(path)["w0"][0] for path in paths] == [1, 2]
+    assert len(parses) == 2
 
 
 def test_a_file_that_settles_later_is_hashed_once_more(tmp_path, monkeypatch, parses):
@@ -206,7 +227,99 @@ def test_a_damaged_entry_without_an_index(tmp_path, folder):
     (entry,) = entries(folder)
     (entry / "vocabulary.json").write_bytes(b"")
     shutil.rmtree(folder / "index")
-    assert len(read(path)) == 50
+    progress = Silent()
+    assert len(read(path, progress=progress)) == 50
+    assert progress.notes == []
+    assert len(entries(folder)) == 1
+
+
+def test_a_file_that_grows_beyond_its_head_is_read_again(tmp_path, parses):
+    path = write_words(tmp_path / "a.vec", rows=20_000)
+    assert path.stat().st_size > 1 << 17
+    read(path)
+    with path.open("ab") as file:
+        file.write(b"more 1 2 3\n")
+    assert "more" in read(path)
+    assert len(parses) == 2
+
+
+def test_a_zip_file_that_grows_is_read_again(tmp_path, parses):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.write(write_words(tmp_path / "a.vec", rows=100_000), "a.vec")
+    read(path, limit=5)
+    assert len(read(path, limit=5)) == 5
+    assert len(parses) == 1
+    with path.open("ab") as file:
+        file.write(b"x")
+    read(path, limit=5)
+    assert len(parses) == 2
+
+
+def test_a_limited_reading_that_took_all_bytes_is_found(tmp_path, parses):
+    path = write_words(tmp_path / "a.vec", rows=50_000)
+    path.write_bytes(path.read_bytes().ljust(HEAD, b" ")[:HEAD])  # all is looked at, and the end is not seen
+    for _ in range(2):
+        assert len(read(path, limit=5)) == 5
+    assert len(parses) == 1
+
+
+def test_another_process_was_first(tmp_path, folder, monkeypatch):
+    rename = os.rename
+
+    def late(work, entry):
+        shutil.copytree(work, entry)
+        rename(work, entry)
+
+    monkeypatch.setattr(os, "rename", late)
+    progress = Silent()
+    assert len(read(write_words(tmp_path / "a.vec"), progress=progress)) == 50
+    assert progress.notes == []
+    assert len(entries(folder)) == 1
+
+
+def test_an_entry_that_cannot_be_put_in_its_place(tmp_path, folder, monkeypatch):
+    monkeypatch.setattr(os, "rename", failing(OSError(errno.EACCES, "Permission denied")))
+    progress = Silent()
+    assert len(read(write_words(tmp_path / "a.vec"), progress=progress)) == 50
+    assert "(Permission denied); reading without it" in progress.notes[0]
+    assert entries(folder) == []
+
+
+def test_an_entry_that_breaks_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache, "load_store", failing(VectorFileError("the store is broken")))
+    progress = Silent()
+    assert len(read(write_words(tmp_path / "a.vec"), progress=progress)) == 50
+    assert "(the store is broken); reading without it" in progress.notes[0]
+
+
+def test_a_broken_entry_that_another_process_removes_too(tmp_path, folder, monkeypatch):
+    path = write_words(tmp_path / "a.vec")
+    read(path)
+    shutil.rmtree(folder / "index")
+    real, removed = cache.load_store, []
+
+    def load(entry, *rest):
+        if not removed:
+            removed.append(entry)
+            shutil.rmtree(entry)
+            raise VectorFileError("broken")
+        return real(entry, *rest)
+
+    monkeypatch.setattr(cache, "load_store", load)
+    progress = Silent()
+    assert len(read(path, progress=progress)) == 50
+    assert progress.notes == []
+
+
+def test_the_last_sixteen_copies_are_known(tmp_path, folder, monkeypatch):
+    trust_all_times(monkeypatch)
+    path = write_words(tmp_path / "a.vec")
+    for number in range(18):
+        read(shutil.copy(path, tmp_path / f"{number}.vec"))
+    (note,) = (folder / "index").iterdir()
+    seen = [os.path.basename(one[0]) for one in json.loads(note.read_text())["seen"]]
+    assert seen == [f"{number}.vec" for number in range(2, 18)]
 
 
 def test_an_unusable_folder_is_no_obstacle(tmp_path, monkeypatch):
@@ -218,10 +331,7 @@ def test_an_unusable_folder_is_no_obstacle(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_no_obstacle(tmp_path, folder, monkeypatch):
-    def full(self, vectors):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(StoreWriter, "add", full)
+    monkeypatch.setattr(StoreWriter, "add", failing(OSError(errno.ENOSPC, "No space left on device")))
     progress = Silent()
     found = read(write_words(tmp_path / "a.vec"), progress=progress)
     assert found["w3"].tolist() == [1, 2, 3]

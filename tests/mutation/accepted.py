@@ -6,7 +6,12 @@ _TITLE = "the title of a progress bar"
 _BLOCK = "the size of a block changes no result"
 _WAY = "other steps to the same minimum"
 _SEED = "any seed will do, as long as it stays the same"
+_LOOKED_AT = "a few more numbers are looked at, and stay as they are"
+_GROWTH = "how far an array grows ahead changes no result"
+_NAME_IN_HASH = "names of fields in a hash; another one finds no older entry, and all are read again"
 _ANY_NEGATIVE = "NumPy takes any negative length as the one to work out"
+_INDEX = 'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
+_ENTRY = _INDEX.replace('"head": head', '"sha256": source.digest, "whole": whole')
 
 ACCEPTED: dict[str, dict[str, str]] = {
     "confidence": {
@@ -93,11 +98,108 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "self._offset, self._inode = 0, -1 => 1 to 2": "any number that is not the journal's will do",
     },
     "normalize": {
-        "_BLOCK = 8192  # rows taken to double precision at a time => 8192 to 8193": _BLOCK,
+        "_BLOCK = 8192  # rows at a time => 8192 to 8193": _BLOCK,
     },
     "retrieve": {
         "UNKNOWN = -1  # row of a best candidate that has not been searched yet => 1 to 2": "any negative row will do",
         "title: str = \"neighbourhoods\", => 'neighbourhoods' changed": _TITLE,
         "for start, scores in score_blocks(queries, candidates, bias, memory=memory // 2): => 2 to 3": _BLOCK,
+    },
+    "io.atomic": {
+        "def append_line(path: Path, line: bytes, patience: float = 10.0) -> None:"
+        " => 10.0 to 11.0": "how long to wait is a matter of taste",
+        "if time.monotonic() > deadline: => Gt to GtE": "the clock never shows just this moment",
+        "return os.read(handle, 1) => 1 to 2": "there is only one byte left to read",
+    },
+    "io.cache": {
+        "READER_VERSION = 1 => 1 to 2": "any number will do, as long as it changes with the reader",
+        "SETTLED_NS = 2_000_000_000 => 2000000000 to 2000000001": "a nanosecond more",
+        "_HEAD = 1 << 16 => 1 to 2": _BLOCK,
+        "_HEAD = 1 << 16 => 16 to 17": _BLOCK,
+        "_CHUNK = 1 << 22 => 1 to 2": _BLOCK,
+        "_CHUNK = 1 << 22 => 22 to 23": _BLOCK,
+        'with source.path.open("rb", buffering=0) as file: => 0 to 1': "a buffer changes the speed only",
+        'with suppress(OSError), source.path.open("rb", buffering=0) as file:'
+        " => 0 to 1": "a buffer changes the speed only",
+        **{f"{_ENTRY} => {field!r} changed": _NAME_IN_HASH for field in ("options", "sha256", "whole", "reader")},
+        **{f"{_INDEX} => {field!r} changed": _NAME_IN_HASH for field in ("options", "head", "reader")},
+        "settled = source.opened_ns - max(source.stat.st_ctime_ns, source.stat.st_mtime_ns) >= SETTLED_NS"
+        " => GtE to Gt": "the clock never shows just this moment",
+        'return hashlib.sha256(json.dumps(fields, sort_keys=True).encode("ascii")).hexdigest()[:40]'
+        " => True to False": "the fields always come in one order",
+    },
+    "io.collect": {
+        "self._array: Matrix = np.empty((0, 0), np.float32) => 0 to 1": "it is replaced by the first block",
+        "self._array: Matrix = np.empty((0, 0), np.float32) => 0 to 1 #2": "it is replaced by the first block",
+        "if self._used > len(self._array): => Gt to GtE": _GROWTH,
+        "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
+        " => Mult to Div": _GROWTH,
+        "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
+        " => 9 to 10": _GROWTH,
+        "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
+        " => 8 to 9": _GROWTH,
+        "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
+        " => False to True": "nothing else refers to the array while it grows",
+        "break => Break to Continue": "no word after the last one is kept anyway",
+    },
+    "io.formats.parse": {
+        'raise AssertionError("matched numbers did not parse")'
+        " => raise dropped": "it cannot happen, and is there in case it does",
+        'raise AssertionError("matched numbers did not parse")'
+        " => 'matched numbers did not parse' changed": "it cannot happen, and is there in case it does",
+        'if b"" in fields[1:]: => slice dropped': "fields without an empty one are split into the same again",
+    },
+    "io.formats.text": {
+        "usual = counts.most_common(1)[0][0] if counts else 0 => 1 to 2": "the first of two is taken",
+        "usual = counts.most_common(1)[0][0] if counts else 0 => 0 to 1 #3": "without counts the header tells",
+        "stopped = False => False to True": "there is at least one block",
+        'hint = "; it may be cut short" if self.rows > self.lines else "" => Gt to GtE': "they are not equal here",
+        "return min(BLOCK, max(_SMALLEST_BLOCK, (options.limit - done + 1) * self.line_bytes * 9 // 8))"
+        " => Add to Sub": _BLOCK,
+        "return min(BLOCK, max(_SMALLEST_BLOCK, (options.limit - done + 1) * self.line_bytes * 9 // 8))"
+        " => 8 to 9": _BLOCK,
+    },
+    "io.formats.word2vec": {
+        "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
+        " => Add to Sub": _BLOCK,
+        "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
+        " => Mult to Div #2": _BLOCK,
+        "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
+        " => 10 to 11": _BLOCK,
+        "if ended and seen < wanted: => Lt to LtE": "a file has not ended while its last record is taken",
+        "data, rows, width = header.body, header.rows or 0, 4 * (header.dim or 0)"
+        " => 0 to 1": "without a header nothing is asked here",
+        "data, rows, width = header.body, header.rows or 0, 4 * (header.dim or 0)"
+        " => 0 to 1 #2": "without a header nothing is asked here",
+        "while seen < rows and place < len(data):"
+        " => Lt to LtE #2": "at the end of the data both ways give the same answer",
+        'place = end + (data[end : end + 1] == b"\\n")'
+        " => end dropped": "a line feed may count as part of the next word",
+        'place = end + (data[end : end + 1] == b"\\n") => 1 to 2': "a line feed may count as part of the next word",
+    },
+    "io.formats.fasttext": {
+        "stop = 0 => 0 to 1": "a model has at least one word",
+        "self.source.advance((self.source.size or 0) * (stop - start) / wanted)"
+        " => 0 to 1": "only types ask for it: the file has a size",
+        "return self.vectors(row, row + 1)[0] => 1 to 2": "the first of two is taken",
+        "if not sane or size != nwords + nlabels or nlabels < 0 or not 0 < nwords <= len(data) // 10:"
+        " => LtE to Lt": "what stands before the words makes every file longer",
+        "if not sane or size != nwords + nlabels or nlabels < 0 or not 0 < nwords <= len(data) // 10:"
+        " => 10 to 11": "what stands before the words makes every file longer",
+        "if end < 0 or end + 10 > len(data): => Lt to LtE": "no name ends before the header",
+        "if end < 0 or end + 10 > len(data): => 0 to 1": "no name ends before the header",
+        "place = np.flatnonzero(is_start[:-1])  # the next byte to mix in, for each n-gram that is growing"
+        " => 1 to 2": "no n-gram begins at the last character: alone it does not count",
+    },
+    "io.formats.decimals": {
+        'warnings.simplefilter("error") => call dropped': "newer versions of NumPy raise an error, older ones warn",
+        "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
+        " => BitAnd to BitOr #2": _LOOKED_AT,
+        "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
+        " => Lt to LtE": _LOOKED_AT,
+        "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
+        " => 0 to 1": _LOOKED_AT,
+        "up = exact > Decimal(float(near)) => Gt to GtE": "from the number itself both ways lead back to it",
+        "return other if (exact > middle) == up else near => Gt to GtE": "they are not equal here",
     },
 }

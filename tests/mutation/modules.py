@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-_READERS = ["tests/io/test_text.py", "tests/io/test_parse.py", "tests/io/test_word2vec.py", "tests/io/test_fasttext.py"]
-
 MODULES: dict[str, list[str]] = {
     "lexicon": ["tests/test_lexicon.py"],
     "normalize": ["tests/test_normalize.py"],
@@ -22,15 +20,18 @@ MODULES: dict[str, list[str]] = {
     "judge.space": ["tests/judge/test_space.py"],
     "judge.words": ["tests/judge/test_words.py"],
     "judge.kinds": ["tests/judge/test_kinds.py"],
-    "model.folder": ["tests/model/test_folder.py", "tests/model/test_old_format.py"],
-    "io.atomic": ["tests/io/test_atomic.py"],
+    "model.folder": ["tests/model/test_parts.py"],
+    "io.atomic": ["tests/io/test_atomic.py", "tests/io/test_append.py", "tests/io/test_temporary.py"],
     "io.cache": ["tests/io/test_cache.py"],
-    "io.policy": _READERS,
-    "io.collect": _READERS,
+    "io.policy": ["tests/io/test_policy.py"],
+    "io.collect": ["tests/io/test_collect.py"],
     "io.formats.store": ["tests/io/test_store.py"],
     "io.formats.decimals": ["tests/io/test_parse.py"],
-    "io.formats.parse": _READERS,
-    "io.formats.text": _READERS,
-    "io.formats.word2vec": _READERS,
-    "io.formats.fasttext": _READERS,
+    "io.formats.parse": ["tests/io/test_parse.py"],
+    "io.formats.text": ["tests/io/test_text_reader.py"],
+    "io.formats.word2vec": ["tests/io/test_word2vec_records.py"],
+    "io.formats.fasttext": ["tests/io/test_fasttext_files.py"],
+    "search.blocks": ["tests/search/test_blocks.py"],
+    "search.columns": ["tests/search/test_columns.py"],
+    "search.near": ["tests/search/test_near.py", "tests/search/test_proofs.py"],
 }

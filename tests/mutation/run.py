@@ -28,9 +28,9 @@ from tests.mutation.state import State, path_of
 KILLED, TIMED_OUT, SURVIVED = "killed", "timed out", "survived"
 _ANEW = 77  # exit code: this mutant cannot be put in place of a function
 _MEMORY = 12 << 30  # bytes of addresses that a mutant may take
-_SLOWER, _AT_LEAST = 6, 15.0  # times the tests' own time, and seconds, of the processor before a mutant is hanging
+_SLOWER, _AT_LEAST = 6, 5.0  # times the tests' own time, and seconds, of the processor before a mutant is hanging
 _WAITING = 20  # times that by the clock, for one that waits: the machine may be busy
-_PYTEST = ["-q", "-p", "no:cacheprovider", "-p", "no:warnings"]
+_PYTEST = ["-q", "-p", "no:cacheprovider", "-p", "no:warnings", "--tb=no"]
 
 
 def in_a_fork(work: Callable[[], int], seconds: float) -> int | None:
@@ -103,9 +103,12 @@ class Hunter:
     def __init__(self, module: str, missing: Sequence[Mutant], state: State, end: float) -> None:
         self.path, self.missing, self.state, self.end = str(path_of(module)), missing, state, end
         self.calls: dict[str, tuple[float, list[int]]] = {}  # by test: seconds, first lines of the functions it called
+        self.functions: list[FunctionType] = []  # of the module
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.calls = self._watch(session.items)
+        functions = [one for one in gc.get_objects() if type(one) is FunctionType]
+        self.functions = [one for one in functions if one.__code__.co_filename == self.path]
         for mutant in self.missing:
             if time.monotonic() > self.end:
                 break
@@ -153,7 +156,7 @@ class Hunter:
 
         def work() -> int:
             _silence()
-            if not _replace(mutant, self.path):
+            if not _replace(mutant, self.functions):
                 return _ANEW
             return int(not all(_passes(item, following) for item, following in _in_order(chosen)))
 
@@ -172,12 +175,11 @@ def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
     return not any(report.failed for report in runtestprotocol(item, log=False, nextitem=following))
 
 
-def _replace(mutant: Mutant, path: str) -> bool:
+def _replace(mutant: Mutant, functions: Sequence[FunctionType]) -> bool:
     """Give all functions made from the changed one its new code; return False if there are none, or it does not fit."""
     first = (mutant.lines or (0, 0))[0]
     (code,) = [one for one in _codes(mutant.code) if one.co_firstlineno == first] or [None]
-    found = [one for one in gc.get_objects() if isinstance(one, FunctionType) and one.__code__.co_filename == path]
-    found = [one for one in found if one.__code__.co_firstlineno == first and code and one.__name__ == code.co_name]
+    found = [one for one in functions if one.__code__.co_firstlineno == first and code and one.__name__ == code.co_name]
     if not found or code is None or any(one.__code__.co_freevars != code.co_freevars for one in found):
         return False
     for one in found:

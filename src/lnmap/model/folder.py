@@ -282,7 +282,7 @@ def _manifest(folder: Path) -> dict[str, Any]:
 def _name(entry: Mapping[str, Any]) -> str:
     """File name of a manifest entry; nothing but a plain name inside the folder is accepted."""
     name = str(entry["name"])
-    if Path(name).name != name or name in ("", ".", ".."):
+    if Path(name).name != name or name in ("", ".."):
         raise ValueError(f"file name {name!r} leaves the folder")
     return name
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 _LOW_BITS = np.uint64((1 << 29) - 1)  # what float64 holds beyond float32's mantissa
 _HALF = np.uint64(1 << 28)
 _SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
+_LARGEST = np.finfo(np.float32).max
 
 
 def parse_rows(rows: Sequence[bytes], dim: int) -> NDArray[np.float32] | None:
@@ -43,22 +45,19 @@ def _narrow(wide: NDArray[np.float64], rows: Sequence[bytes]) -> NDArray[np.floa
         narrow = wide.astype(np.float32)
     suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))
     for row, column in np.argwhere(suspect):
-        if np.isfinite(narrow[row, column]):
-            text = rows[row].split(b" ")[column]
-            narrow[row, column] = _round_once(Decimal(text.decode("ascii")), narrow[row, column])
+        text = rows[row].split(b" ")[column]
+        near = np.clip(narrow[row, column], -_LARGEST, _LARGEST)
+        narrow[row, column] = _round_once(Decimal(text.decode("ascii")), near)
     return narrow
 
 
 def _round_once(exact: Decimal, near: np.float32) -> np.float32:
     """Return the float32 nearest to a decimal, ties to even, starting from one that is at most a step away."""
-    here = Decimal(float(near))
-    if exact == here:
-        return near
-    other = np.nextafter(near, np.float32(np.inf if exact > here else -np.inf))
-    if not np.isfinite(other):
-        return near
-    middle = Decimal((float(near) + float(other)) / 2)
+    up = exact > Decimal(float(near))
+    with np.errstate(over="ignore"):
+        other = np.nextafter(near, np.float32(np.inf if up else -np.inf))
+    step = float(other) if np.isfinite(other) else math.copysign(2.0**128, other)  # what would come after the largest
+    middle = Decimal((float(near) + step) / 2)
     if exact == middle:
         return near if not int(near.view(np.uint32)) & 1 else other
-    beyond = exact > middle if exact > here else exact < middle
-    return other if beyond else near
+    return other if (exact > middle) == up else near

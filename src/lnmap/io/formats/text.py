@@ -49,7 +49,7 @@ class TextReader(Reader):
             )
         if dim > MOST_DIMENSIONS:
             raise VectorFileError(f"{path} has {dim:,} values on a line; at most {MOST_DIMENSIONS:,} are expected")
-        return cls(source, header.rows, dim, header.start, max(1, sum(map(len, lines)) // len(lines)) + 1)
+        return cls(source, header.rows, dim, header.start, sum(map(len, lines)) // len(lines) + 1)
 
     def read(self, collector: Collector) -> dict[str, Any]:
         """Parse the lines in blocks."""

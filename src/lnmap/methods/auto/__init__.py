@@ -96,7 +96,7 @@ class Auto(Method):
                 if now.round == last:
                     return best
                 larger, own = grown(best, ground.seed, sure), best.own(sure)
-                best = replace(best, found={})  # what was searched is large, and done with
+                best = found = replace(best, found={})  # what was searched is large, and done with
                 now = Progressed(now.round + 1, larger, own, best.dictionary, now.own, best.ranks)
                 now.save(run)
                 whole.advance(GROWTH)

@@ -99,9 +99,8 @@ def learn_judges(
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
     for held in folds(seed, parts, run):
         systems = fit_systems(vectors, unseen(dictionary, seed, held, own), run)
-        found = _without_fold(systems, vectors, fields[Direction.FORWARD].space, run)
-        for direction, field in zip(Direction, (found, found.swapped()), strict=True):
-            gathered[direction].append(_judged_words(field, held, known, panel, direction, run))
+        for direction, one in _judged_fold(systems, vectors, fields, held, known, panel, run).items():
+            gathered[direction].append(one)
         whole.advance(FOLD)
     outcomes, liked = {}, {}
     for direction, found_words in gathered.items():
@@ -139,6 +138,21 @@ def usual(panel: Panel, direction: Direction) -> Judge:
     names = panel.names(direction)
     values = USUAL.of(names).tolist()
     return Judge(Weights(names, tuple(values[:-1]), values[-1]))
+
+
+def _judged_fold(
+    systems: EnsembleAlignment,
+    vectors: Vocabularies,
+    fields: dict[Direction, Field],
+    held: Tensor,
+    known: Tensor,
+    panel: Panel,
+    run: Run,
+) -> dict[Direction, Outcomes]:
+    """Ask systems for the words of a fold (h, 2) that they have not seen, in both directions."""
+    found = _without_fold(systems, vectors, fields[Direction.FORWARD].space, run)
+    sides = zip(Direction, (found, found.swapped()), strict=True)
+    return {direction: _judged_words(field, held, known, panel, direction, run) for direction, field in sides}
 
 
 def _without_fold(systems: EnsembleAlignment, vectors: Vocabularies, space: BilingualSpace, run: Run) -> Field:

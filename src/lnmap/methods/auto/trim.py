@@ -14,7 +14,7 @@ from torch import Tensor
 from lnmap.errors import TrainingError
 from lnmap.methods.base import Run
 from lnmap.methods.procrustes import rotation
-from lnmap.normalize import RENORM, fit_both
+from lnmap.normalize import RENORM, learn_both
 
 _LEAST = 40  # words of a seed that can be looked at
 _FOLDS = 10
@@ -35,8 +35,8 @@ def trimmed(source: Tensor, target: Tensor, seed: Tensor, run: Run) -> Tensor:
     kept = torch.ones(len(seed), dtype=torch.bool, device=seed.device)
     if len(seed[:, 0].unique()) < _LEAST:
         return kept
-    _, x, z = fit_both(RENORM, source, target)
-    x, z = x[seed[:, 0]], z[seed[:, 1]]
+    norms = learn_both(RENORM, source, target)
+    x, z = norms[0].apply(source[seed[:, 0]]), norms[1].apply(target[seed[:, 1]])
     fold = _folds(seed[:, 0], run)
     places = _places(x, z, fold, kept, run)
     if float((places <= _NEAR).float().mean()) < _FEW_NEAR:
