@@ -134,10 +134,14 @@ def test_long_rows_are_not_sorted_whole(monkeypatch):
     )
     row_top_k(random(2, 64 * 100 + 5), 3)
     assert widths == [100, 3 * 64 + 5]
-    row_top_k(random(2, 64 * 11), 3)  # short ones are
-    assert widths[2:] == [64 * 11]
-    row_top_k(random(2, 64 * 12), 3)
-    assert widths[3:] == [12, 3 * 64]
+    row_top_k(random(2, 16 * 24 - 1), 3)  # short ones are
+    assert widths[2:] == [16 * 24 - 1]
+    row_top_k(random(2, 16 * 24), 3)  # those between in short groups
+    assert widths[3:] == [24, 3 * 16]
+    row_top_k(random(2, 16 * 64 * 3 - 1), 3)
+    assert widths[5:] == [64 * 3 - 1, 3 * 16 + 15]
+    row_top_k(random(2, 16 * 64 * 3), 3)
+    assert widths[7:] == [16 * 3, 3 * 64]
 
 
 def test_the_memory_that_is_taken_unless_told():
