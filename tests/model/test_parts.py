@@ -171,7 +171,7 @@ def test_the_manifest_as_documented(parts, tmp_path):
         assert text.startswith('{\n "version": 1,\n "')  # a field per line, for people
     tensors = load_tensors((saved / files["alignment"]["name"]).read_bytes())
     assert {f"means.{way}.{side}" for way in Direction for side in Side} | {"judges.kind.target"} <= set(tensors)
-    columns = ("basis", *(f"{part}.{side}" for part in ("coarse", "fine") for side in Side))
+    columns = ("basis", *(f"{part}.{side}" for part in ("columns", "fine") for side in Side))
     named = load_tensors((saved / files["condensed"]["name"]).read_bytes())
     assert set(named) == {f"{way}.{part}" for way in Direction for part in columns}
 
