@@ -159,7 +159,7 @@ def _take_means(tensors: dict[str, Tensor]) -> dict[Direction, Means]:
     return {
         direction: {side: tensors.pop(f"means.{direction}.{side}") for side in Side}
         for direction in Direction
-        if f"means.{direction}.{Side.SOURCE}" in tensors
+        if any(f"means.{direction}.{side}" in tensors for side in Side)  # those of both, or none
     }
 
 
