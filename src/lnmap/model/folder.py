@@ -29,7 +29,6 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load as load_tensors
-from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
 from lnmap.compact import Condensed
@@ -40,6 +39,7 @@ from lnmap.errors import LnmapError, ModelError, OutputError
 from lnmap.io import load_store, save_store
 from lnmap.io.atomic import TEMPORARY, atomic_file, write_json, writing
 from lnmap.io.formats.store import VECTORS, VOCABULARY
+from lnmap.io.tensors import pieces
 from lnmap.io.unchanged import hold, sha256
 from lnmap.judge import Judges
 from lnmap.lexicon import Lexicon
@@ -70,9 +70,8 @@ def write_folder(parts: ModelParts, folder: Path) -> None:
     means = {f"means.{d}.{side}": mean for d in parts.spaces for side, mean in parts.means.get(d, {}).items()}
     judging, learnt = ({}, {}) if parts.judges is None else parts.judges.state()
     tensors |= means | {_JUDGES + name: tensor for name, tensor in learnt.items()}
-    tensors = {name: tensor.contiguous().cpu() for name, tensor in tensors.items()}
     files = {
-        "alignment": _write_bytes(folder, "alignment", dump_tensors(tensors)),
+        "alignment": _write_pieces(folder, "alignment", pieces(tensors)),
         **{str(side): _write_side(folder, side, parts.side(side)) for side in Side},
         "pairs": _write_lines(folder, "pairs", parts.pairs),
         "log": _write_lines(folder, "log", parts.log),
@@ -87,7 +86,7 @@ def write_folder(parts: ModelParts, folder: Path) -> None:
         text = json.dumps({"version": _JUDGES_VERSION, **judging}, indent=1)
         files["judges"] = _write_bytes(folder, "judges", text.encode(), ".json")
     if parts.condensed:
-        files["condensed"] = _write_bytes(folder, "condensed", dump_tensors(_few_columns(parts.condensed)))
+        files["condensed"] = _write_pieces(folder, "condensed", pieces(_few_columns(parts.condensed)))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
@@ -169,7 +168,7 @@ def _few_columns(condensed: Mapping[Direction, Condensed]) -> dict[str, Tensor]:
         named[f"{direction}.basis"] = few.basis
         for side in Side:
             named |= {f"{direction}.columns.{side}": few.coarse[side].T, f"{direction}.fine.{side}": few.fine[side]}
-    return {name: tensor.contiguous().cpu() for name, tensor in named.items()}
+    return named
 
 
 def _map_condensed(folder: Path, entry: Mapping[str, Any]) -> dict[Direction, Condensed]:
@@ -189,12 +188,21 @@ def _map_condensed(folder: Path, entry: Mapping[str, Any]) -> dict[Direction, Co
     }
 
 
-def _write_bytes(folder: Path, role: str, data: bytes, suffix: str = ".safetensors") -> dict[str, Any]:
-    digest = hashlib.sha256(data).hexdigest()
-    name = f"{role}-{digest[:12]}{suffix}"
+def _write_bytes(folder: Path, role: str, data: bytes, suffix: str) -> dict[str, Any]:
+    return _write_pieces(folder, role, [data], suffix)
+
+
+def _write_pieces(
+    folder: Path, role: str, data: Iterable[bytes | memoryview], suffix: str = ".safetensors"
+) -> dict[str, Any]:
+    """Write a file that is named by its contents."""
+    parts, digest = list(data), hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    name = f"{role}-{digest.hexdigest()[:12]}{suffix}"
     with atomic_file(folder / name) as file:
-        file.write(data)
-    return {"name": name, "sha256": digest}
+        file.writelines(parts)
+    return {"name": name, "sha256": digest.hexdigest()}
 
 
 def _write_side(folder: Path, side: Side, embeddings: Embeddings) -> dict[str, Any]:

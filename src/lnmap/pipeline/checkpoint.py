@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
 from lnmap.errors import OutputError
 from lnmap.io.atomic import atomic_file
+from lnmap.io.tensors import pieces
 from lnmap.methods.base import Checkpoint, State
 from lnmap.model.folder import CHECKPOINT
 
@@ -46,7 +46,7 @@ class FolderCheckpoint(Checkpoint):
         """Replace the state."""
         metadata = {"key": self.key, "values": json.dumps(values)}
         with atomic_file(self.path) as file:
-            file.write(dump_tensors({k: t.detach().contiguous().cpu() for k, t in tensors.items()}, metadata))
+            file.writelines(pieces(tensors, metadata))
 
     def clear(self) -> None:
         """Remove the state."""
