@@ -310,8 +310,9 @@ class BilingualSpace:
 
     def _search_some(self, some: SomeMeans, queries: Tensor, k: int) -> Hits:
         """Find the k best targets of unit vectors (q, c) by CSLS with the means of few targets."""
-        every = queries @ self.target.T
-        rows = torch.stack([some.best(own, min(k, len(self.target))) for own in every])
+        every, k = queries @ self.target.T, min(k, len(self.target))
+        found = [some.best(own, k) for own in every]
+        rows = torch.stack(found) if found else torch.zeros(0, k, dtype=torch.long, device=every.device)
         own = means_of(queries, self.target, self.neighbours, memory=self.memory)[0]
         cosines = every.gather(1, rows)
         return Hits(rows, 2 * (cosines + some.of(rows) / -2) - own[:, None], cosines)

@@ -59,6 +59,20 @@ def test_a_slow_answer_does_not_come_back(open_page):
     expect(page.locator("#headword")).to_have_count(0)
 
 
+def test_the_way_back_comes_later_and_moves_nothing(open_page):
+    page = open_page("en-fr/help")
+    late = re.compile(r"/translate[?](?!.*back=false)")
+    page.route(late, lambda route: (page.wait_for_timeout(500), route.continue_()))
+    page.evaluate("location.hash = '#/en-fr/translate?w=house'")
+    first = page.locator(".candidate").first
+    expect(first.locator("a.word")).to_have_text("maison")
+    assert page.locator(".candidate .back").count() == 0
+    link = first.locator("a.word").element_handle()
+    expect(page.locator(".candidate .back")).to_have_count(8)
+    assert link.evaluate("node => node.isConnected")
+    expect(first.locator(".back")).to_contain_text("house")
+
+
 @pytest.mark.parametrize("text", ["house", "goverment"])
 def test_an_answer_that_is_broken_off_in_the_middle_is_no_answer(open_page, text):
     page = open_page("en-fr/help")

@@ -179,7 +179,7 @@ def _map_vectors(path: Path, description: Mapping[str, Any]) -> Matrix:
         path, dtype, "c", offset=8 + length, shape=(rows, dim)
     )  # a private map: torch refuses read-only ones
     found = np.asarray(mapped, dtype=np.float32)
-    found.flags.writeable = False
+    found.flags.writeable = found.base is None  # not where it is the map itself
     return found
 
 

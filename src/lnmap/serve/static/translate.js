@@ -86,14 +86,14 @@ export function showTranslate(place, model, { link }) {
       const found = await get(model.id, "translate", { ...parameters, k: 8, given, back: false }, signal); // first, because the word may be unknown
       if (found.rank === null && !found.subwords) { // a given word without a vector has no place in a space
         draw(found);
-        return refresh();
+        return addWayBack(parameters, signal);
       }
       const [near, places] = await Promise.all([
         get(model.id, "neighbours", { ...parameters, k: 10 }, signal),
         get(model.id, "map", parameters, signal),
       ]);
       draw(found, near, places);
-      refresh(); // what candidates are translated to takes longer than all the rest
+      addWayBack(parameters, signal); // takes longer than all the rest
     } catch (error) {
       if (error.name === "AbortError") return;
       refuse(text, error);
@@ -195,14 +195,29 @@ export function showTranslate(place, model, { link }) {
       el("div", { class: "line" },
         word(candidate.word, model[answering(direction)].language, "a", { href, class: "word" }), marks.group),
       el("div", { class: "line facts" }, meter(candidate.confidence, candidate.given, candidate.mark),
-        candidate.back === null ? null : el("span", { class: candidate.returns ? "back yes" : "back", title: "translated back" },
-          signed("↩\u2009", "translated back: "), word(candidate.back, model[asked(direction)].language),
-          signed(candidate.returns ? " ✓" : "", candidate.returns ? " returns" : " does not return")),
+        candidate.back === null ? null : wayBack(candidate),
         el("span", { class: "scores" },
           candidate.given && candidate.rank ? el("span", { title: "its place in the model's own order" }, `model’s no. ${number(candidate.rank)}`) : null,
           el("span", { title: "match: closeness, corrected for words that are close to everything (CSLS)" }, `match ${decimals(candidate.csls)}`),
           el("span", { title: "closeness of the two words in the common space (cosine)" }, `closeness ${decimals(candidate.cosine)}`))));
     return item;
+  }
+
+  function wayBack(candidate) {
+    return el("span", { class: candidate.returns ? "back yes" : "back", title: "translated back" },
+      signed("↩\u2009", "translated back: "), word(candidate.back, model[asked(direction)].language),
+      signed(candidate.returns ? " ✓" : "", candidate.returns ? " returns" : " does not return"));
+  }
+
+  /** Add what candidates are translated back to; nothing else moves, somebody may be about to click it. */
+  async function addWayBack(parameters, signal) {
+    const found = await get(model.id, "translate", { ...parameters, k: 8, given }, signal).catch(() => null);
+    if (!found || signal.aborted) return;
+    const items = new Map([...answers.querySelectorAll("li.candidate")].map((item) => [item.dataset.pair, item]));
+    for (const candidate of found.candidates) {
+      const item = items.get(candidate.word);
+      if (item && candidate.back !== null && !item.querySelector(".back")) item.querySelector(".scores").before(wayBack(candidate));
+    }
   }
 
   function droppedItem(text, candidate) {
