@@ -52,6 +52,25 @@ def test_another_script_speaks_for_it(vocabulary):
     assert after[words.index("table")] > before[words.index("table")]
 
 
+def test_text_that_is_partly_in_the_other_language():
+    """A fifth of the text is foreign: its words are five times rarer than at home, names are as frequent."""
+    generator, own = torch.Generator().manual_seed(3), [f"mot{i}" for i in range(3000)]
+    english, names = [f"word{i}" for i in range(400)], [f"name{i}" for i in range(100)]
+    other = [word for pair in zip(english, own[:400], strict=True) for word in (pair[0], pair[1] + "x")]
+    other[300:300] = names
+    words = list(own)
+    for place, word in enumerate(english):
+        words.insert(min(10 * place + 40, len(words)), word)
+    words[300:300] = names
+    centre = torch.randn(3, 30, generator=generator) * 2
+    kind = torch.tensor([0 if word.startswith("mot") else 1 if word.startswith("word") else 2 for word in words])
+    vectors = centre[kind] + torch.randn(len(words), 30, generator=generator)
+    found = foreignness(words, vectors, other)
+    assert float((found[kind == 1] > 0.7).float().mean()) > 0.9
+    assert float((found[kind == 2] > 0.7).float().mean()) < 0.05
+    assert not found[kind == 0].any()
+
+
 @pytest.mark.parametrize("other", [[], ["nothing", "shared"]])
 def test_nothing_shared(other, vocabulary):
     words, vectors = vocabulary

@@ -25,6 +25,10 @@ _LEAST, _MOST = -1.0, 4.0  # what a neighbour can say; one that is no word of th
 _ENOUGH = 3.2  # what the word itself can say: with neighbours of its own language it is never foreign
 _OWN, _NEAR = 1.25, 0.75  # weights of the word itself and of its neighbours
 _MIDDLE, _SLOPE = 3.9, 2.0  # where it is as likely as not, chosen by reading French and Finnish vocabularies
+# In text that is partly in the other language its words are not that much rarer: how much, its first words tell.
+_FIRST, _FOUND = 100, 30  # of them, and how many must be in the vocabulary
+_FAR, _NEARER = 3.5, 1.0  # log ratio of ranks where only strays are foreign, and where the two cannot be told apart
+_SHIFT, _LOWEST = 1.9, 1.2  # chosen by reading the French help of programs, a quarter of which is in English
 _SCRIPT = 2.5  # what it says that a word is not in the script of its vocabulary
 _HOPELESS = 1e-3  # below this even the best neighbours are not looked at
 _SAMPLE = 5000  # most frequent words, which tell the script of a vocabulary
@@ -52,7 +56,7 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     says = torch.full((len(words),), _LEAST, device=vectors.device)
     says[rows] = more.clamp(_LEAST, _MOST)
     strange = torch.tensor([script([words[row]]) != usual for row, _ in known], device=vectors.device)
-    own = _OWN * more.clamp_max(_ENOUGH) + _SCRIPT * strange - _MIDDLE
+    own = _OWN * more.clamp_max(_ENOUGH) + _SCRIPT * strange - _middle(more[ranks < _FIRST])
     worth = own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE
     x = unit(vectors.float())
     near = top_k(x[rows[worth]], x, _NEIGHBOURS + 1, memory=memory)[1]
@@ -60,6 +64,12 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     mean = (says[near] * others).sum(dim=1) / others.sum(dim=1).clamp_min(1)
     found[rows[worth]] = torch.sigmoid(_SLOPE * (own[worth] + _NEAR * mean))
     return found
+
+
+def _middle(first: Tensor) -> float:
+    """Return where a word is as likely foreign as not, by how much rarer the other language's first words (k,) are."""
+    gap = float(first.median()) if len(first) >= _FOUND else _FAR
+    return max(_LOWEST, _MIDDLE - _SHIFT * (_FAR - gap)) if _NEARER <= gap < _FAR else _MIDDLE
 
 
 def script(words: Sequence[str]) -> str:
