@@ -28,7 +28,7 @@ _MIDDLE, _SLOPE = 3.9, 2.0  # where it is as likely as not, chosen by reading Fr
 # In text that is partly in the other language its words are not that much rarer: how much, its first words tell.
 _FIRST, _FOUND = 100, 30  # of them, and how many must be in the vocabulary
 _FAR, _NEARER = 3.5, 1.0  # log ratio of ranks where only strays are foreign, and where the two cannot be told apart
-_SHIFT, _LOWEST = 1.9, 1.2  # chosen by reading the French help of programs, a quarter of which is in English
+_SHIFT, _LOWEST = 1.9, 1.2  # chosen by reading the French help of programs, where much is in English
 _SCRIPT = 2.5  # what it says that a word is not in the script of its vocabulary
 _HOPELESS = 1e-3  # below this even the best neighbours are not looked at
 _SAMPLE = 5000  # most frequent words, which tell the script of a vocabulary
