@@ -127,6 +127,8 @@ def test_map_is_hovered_zoomed_and_panned(open_page):
     expect(plane).to_have_attribute("data-state", "after")
     assert "maison" in plane.get_attribute("aria-label")
     place = lambda: page.locator(".point.word").first.get_attribute("transform")  # noqa: E731
+    drawn = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    page.evaluate(drawn)  # the state is named before the next frame shows it
     after = place()
     page.get_by_role("button", name="Before", exact=True).click()
     expect(plane).to_have_attribute("data-state", "before")
