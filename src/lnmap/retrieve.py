@@ -279,9 +279,10 @@ class BilingualSpace:
     def ranks(self, rows: Tensor, gold: Tensor, criterion: Criterion = "csls") -> Tensor:
         """Rank of the best gold target of each source row; `gold` is padded with -1."""
         if criterion == "csls" and (some := self._some_means(len(rows))):
-            cosines = self.source[rows] @ self.target.T
-            found = [some.rank(own, given[given >= 0]) for own, given in zip(cosines, gold, strict=True)]
-            return torch.tensor(found, device=rows.device)
+            blocks = score_blocks(self.source[rows], self.target, memory=self.memory)
+            every = ((own, gold[start + place]) for start, block in blocks for place, own in enumerate(block))
+            found = [some.rank(own, given[given >= 0]) for own, given in every]
+            return torch.tensor(found, dtype=torch.long, device=rows.device)
         return best_ranks(self.source[rows], self.target, gold, self.bias(criterion), memory=self.memory)
 
     def bias(self, criterion: Criterion) -> Tensor | None:
@@ -310,11 +311,14 @@ class BilingualSpace:
 
     def _search_some(self, some: SomeMeans, queries: Tensor, k: int) -> Hits:
         """Find the k best targets of unit vectors (q, c) by CSLS with the means of few targets."""
-        every, k = queries @ self.target.T, min(k, len(self.target))
-        found = [some.best(own, k) for own in every]
-        rows = torch.stack(found) if found else torch.zeros(0, k, dtype=torch.long, device=every.device)
+        k = min(k, len(self.target))
+        rows = torch.zeros(len(queries), k, dtype=torch.long, device=queries.device)
+        cosines = queries.new_zeros(len(queries), k)
+        for start, block in score_blocks(queries, self.target, memory=self.memory):
+            for place, own in enumerate(block, start):
+                rows[place] = some.best(own, k)
+                cosines[place] = own[rows[place]]
         own = means_of(queries, self.target, self.neighbours, memory=self.memory)[0]
-        cosines = every.gather(1, rows)
         return Hits(rows, 2 * (cosines + some.of(rows) / -2) - own[:, None], cosines)
 
     def _share_means(self) -> None:

@@ -1,6 +1,7 @@
 """A large model of one map is saved without neighbourhood means, and answers as if it had them."""
 
 import pytest
+import torch
 
 import lnmap
 from lnmap import retrieve
@@ -53,3 +54,14 @@ def test_a_calibrated_model_keeps_them(problem, tmp_path, monkeypatch):
     out = tmp_path / "sure"
     lnmap.align(problem.source, problem.target, pairs, method="procrustes", calibrate=True, device="cpu", out=out)
     assert lnmap.load(out).means
+
+
+def test_many_words_are_searched_in_blocks(models):
+    with_means, without = (model.space() for model in models)
+    without.memory = 600 * 4 * 5 // 4 * 3  # three rows of scores at a time
+    rows = torch.arange(20)
+    assert torch.equal(without.search(rows, 5).rows, with_means.search(rows, 5).rows)
+    gold = torch.stack([rows, rows + 7], dim=1)
+    assert torch.equal(without.ranks(rows, gold), with_means.ranks(rows, gold))
+    assert without.known_means is None
+    assert without.search(rows[:0], 5).rows.shape == (0, 5)
