@@ -80,8 +80,8 @@ def told(speaker: Speaker) -> list[tuple[str, str]]:
     few = {*list(best)[: int(FITTING * len(best))]} - {*seed}
     free = torch.tensor([word in few for word in speaker.source.words])
     known = torch.tensor([speaker.source.index[word] for word in seed])
-    chosen = choose(x, known, free, len(few), weights(len(x)))
-    return [(word, best[word]) for word in map(speaker.source.words.__getitem__, chosen.tolist())]
+    chosen = choose(x, known, free, weights(len(x)))
+    return [(word, best[word]) for word in map(speaker.source.words.__getitem__, chosen)]
 
 
 def curve(speaker: Speaker, order: str, method: str, step: int, points: tuple[int, ...]) -> dict[str, list[float]]:

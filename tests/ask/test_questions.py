@@ -70,3 +70,28 @@ def test_a_model_that_nobody_gave_pairs():
     sides = [(words, rng.normal(size=(40, 6))) for _ in range(2)]
     model = lnmap.align(*sides, "identical", method="procrustes")
     assert len(next_words(model, 5)) == 5
+
+
+def test_words_that_the_model_is_sure_of_come_last(model):
+    sure = [question.candidates[0].confidence >= 0.9 for question in next_words(model, 10_000)]
+    assert 20 < sum(sure) < len(sure) - 20
+    assert sure == sorted(sure)
+    assert [one.word for one in next_words(model, 5)] == [one.word for one in next_words(model, 10_000)[:5]]
+
+
+def test_where_nearly_everything_is_sure_that_is_asked_about_all_the_same(model):
+    doubted = [one.word for one in next_words(model, 10_000) if one.candidates[0].confidence < 0.9]
+    asked = next_words(model, 5, skip=doubted)
+    assert len(asked) == 5
+    assert all(question.candidates[0].confidence >= 0.9 for question in asked)
+
+
+def test_words_of_the_other_language_are_not_asked_about():
+    rng = np.random.default_rng(0)
+    x, rotation = rng.normal(size=(400, 12)), np.linalg.qr(rng.normal(size=(12, 12)))[0]
+    own, other = ([f"{stem}{'abcdefghij'[row % 10]}{row}" for row in range(400)] for stem in "wv")
+    strays = rng.normal(size=12) + 0.05 * rng.normal(size=(15, 12))  # the first words of the other language, rare here
+    source = [*own, *other[:15]], np.concatenate([x, strays])
+    seed = list(zip(own[:40], other[:40], strict=True))
+    model = lnmap.align(source, (other, x @ rotation), seed, method="procrustes")
+    assert {one.word for one in next_words(model, 1000)} == {*own[40:]}

@@ -8,6 +8,8 @@ words and few known ones (transductive experimental design, Yu et al. 2006).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor
 
@@ -28,8 +30,8 @@ def weights(words: int) -> Tensor:
 
 
 @torch.no_grad()
-def choose(vectors: Tensor, known: Tensor, free: Tensor, count: int, weight: Tensor, ridge: float = RIDGE) -> Tensor:
-    """Return the rows of the words to ask about (at most `count`), the most useful first.
+def choose(vectors: Tensor, known: Tensor, free: Tensor, weight: Tensor, ridge: float = RIDGE) -> Iterator[int]:
+    """Yield the rows of the words to ask about, the most useful first; each counts as known for those after it.
 
     A step costs two products of the matrix with a vector: the inverse is never formed anew.
 
@@ -44,10 +46,10 @@ def choose(vectors: Tensor, known: Tensor, free: Tensor, count: int, weight: Ten
     inverse = torch.linalg.inv(ridge * torch.eye(d, dtype=torch.double) + seen.T @ seen)
     gain = ((x @ (inverse @ spread @ inverse).to(x)) * x).sum(dim=1)  # (n,), x' A C A x
     doubt = ((x @ inverse.to(x)) * x).sum(dim=1)  # (n,), x' A x
-    free, chosen = free.clone(), []
-    for _ in range(min(count, int(free.sum()))):
+    free = free.clone()
+    while free.any():
         row = int((gain / (1 + doubt)).masked_fill(~free, -torch.inf).argmax())
-        chosen.append(row)
+        yield row
         free[row] = False
         step = inverse @ x[row].double()  # A z
         scale = float(1 + x[row].double() @ step)
@@ -55,4 +57,3 @@ def choose(vectors: Tensor, known: Tensor, free: Tensor, count: int, weight: Ten
         gain += -2 * along * across / scale + along**2 * float(step @ spread @ step) / scale**2
         doubt -= along**2 / scale
         inverse -= torch.outer(step, step) / scale
-    return torch.tensor(chosen, dtype=torch.long)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 import torch
@@ -13,6 +14,7 @@ from lnmap.ask.choosing import choose, normalized, weights
 from lnmap.direction import Direction
 from lnmap.embeddings import is_word
 from lnmap.errors import OptionError
+from lnmap.foreign import foreignness
 from lnmap.model.answers import Candidate
 from lnmap.model.model import Model, Way
 
@@ -26,6 +28,9 @@ WHY: dict[Why, str] = {
 }
 _UNSURE = 0.5  # confidence below which the best candidate is called unsure
 _FAR = 0.3  # cosine below which the next word with a known translation is called far
+_SURE = 0.9  # confidence from which an answer would hardly ever correct the best candidate
+_FOREIGN = 0.5  # probability from which a word is taken for one of the other language
+_LOOKED_AT = 20  # words per question, at most, of which the sure ones are passed over
 
 
 @dataclass(frozen=True)
@@ -54,8 +59,9 @@ def next_words(
 ) -> list[Question]:
     """Return the words whose translations would help most, the most useful first; none if nothing is left to ask.
 
-    Words with a given translation, from the seed or by a mark, are not asked about. The model's marks count:
-    set `model.marks` to those of now, and the next words follow from them.
+    Words with a given translation, from the seed or by a mark, are not asked about, and neither are foreign words.
+    Those that the model is sure of count as known, and come last. The model's marks count: set `model.marks` to those
+    of now, and the next words follow from them.
 
     :param skip: words that are not to be asked about, those the speaker did not know, say.
     :param max_rank: only words among this many most frequent ones.
@@ -69,20 +75,23 @@ def next_words(
     answered = torch.tensor([bool(said.of(word)) for word in words])
     left_out = {asked.find(word) for word in skip}
     free = torch.tensor([is_word(word) and row not in left_out for row, word in enumerate(words)]) & ~answered
-    vectors = normalized(torch.from_numpy(asked.vectors[:max_rank].copy()))
-    rows = choose(vectors, answered.nonzero()[:, 0], free, count, weights(len(words)))
-    if not len(rows):
-        return []
-    chosen = [words[row] for row in rows.tolist()]
-    found = model.look_up(chosen, candidates, direction)
-    near = _nearest(vectors, answered.nonzero()[:, 0], rows)
-    return [
-        Question(word, found[word].candidates, _why(found[word].candidates, alike), row + 1)
-        for word, row, alike in zip(chosen, rows.tolist(), near.tolist(), strict=True)
-    ]
+    raw = torch.from_numpy(asked.vectors[:max_rank].copy())
+    free &= foreignness(words, raw, model.side(direction.answering).words) < _FOREIGN
+    vectors, known = normalized(raw), answered.nonzero()[:, 0]
+    order = islice(choose(vectors, known, free, weights(len(words))), _LOOKED_AT * count)
+    doubted: list[Question] = []
+    sure: list[Question] = []
+    while len(doubted) < count and (rows := list(islice(order, count))):
+        found = model.look_up([words[row] for row in rows], candidates, direction)
+        near = _nearest(vectors, known, rows)
+        for row, alike in zip(rows, near.tolist(), strict=True):
+            best = found[words[row]].candidates
+            certain = bool(best) and (best[0].confidence or 0.0) >= _SURE
+            (sure if certain else doubted).append(Question(words[row], best, _why(best, alike), row + 1))
+    return (doubted + sure)[:count]
 
 
-def _nearest(vectors: Tensor, known: Tensor, rows: Tensor) -> Tensor:
+def _nearest(vectors: Tensor, known: Tensor, rows: list[int]) -> Tensor:
     """Return how near the next word with a known translation is, as a cosine, (q,)."""
     if not len(known):
         return torch.zeros(len(rows))
