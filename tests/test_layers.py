@@ -28,7 +28,7 @@ PARTS = {
     "embeddings": "errors",
     "lexicon": "errors embeddings",
     "io": "errors version direction progress embeddings lexicon",
-    "text": "errors progress embeddings lexicon io",
+    "text": "errors version progress embeddings lexicon io",
     "datasets": "errors direction version progress embeddings lexicon io",
     "spelling": "errors direction",
     "normalize": "errors direction embeddings",

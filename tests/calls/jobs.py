@@ -101,9 +101,10 @@ class Export(Job, kills.Export):
 
 
 class Vectors(Job):
-    """`lnmap vectors` over older vectors; the three files are replaced one after the other."""
+    """`lnmap vectors` over older vectors, saved after each pass; the three files are replaced one after the other."""
 
     stepwise = True
+    state = "xx.checkpoint.safetensors"
 
     def prepare(self, out: Path) -> None:
         out.mkdir()
@@ -116,11 +117,17 @@ class Vectors(Job):
             rng = np.random.default_rng(0)
             words = [" ".join(f"w{min(number, 80)}" for number in rng.zipf(1.3, 12)) for _ in range(150)]
             text.write_text("\n".join(words) + "\n")
-        small = ["--dim", 4, "--windows", 2, "--epochs", 1, "--min-count", 1, "--max-n", 3]
+        small = ["--dim", 4, "--windows", "2,3", "--epochs", 1, "--min-count", 1, "--max-n", 3, "--save-every", 0]
         return ["vectors", text, "--out", out / "xx.vec", *small]
 
     def content(self, out: Path) -> Any:
-        return contents(out)
+        return {name: found for name, found in contents(out).items() if name != self.state}
+
+    def progress(self, out: Path) -> Any:
+        return (out / self.state).exists()
+
+    def repeated(self, before: Any, out: Path, ended: Ended) -> str | None:
+        return None if "continuing after pass" in ended.err else "its checkpoint was not used"
 
     def check(self, out: Path, old: Any, new: Any) -> None:
         for name, found in self.content(out).items():

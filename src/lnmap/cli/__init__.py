@@ -128,7 +128,7 @@ def _explain(error: BaseException) -> int:
         return console.fail(f"{error.format_message()} See: {path} --help", 2)  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return console.fail(
-            "interrupted; align and data get continue where they stopped when they are run again", _INTERRUPTED
+            "interrupted; align, vectors and data get continue when the same command is run again", _INTERRUPTED
         )
     if isinstance(error, BrokenPipeError):  # the reader of the output has gone
         with suppress(OSError, ValueError):

@@ -59,9 +59,7 @@ def align(
             "Without --pairs, the seed of that model.",
         ),
     ] = None,
-    resume: Annotated[
-        bool | None, options.flag("--resume/--fresh", "Insist on continuing an interrupted run, or on starting over.")
-    ] = None,
+    resume: options.Resume = None,
     memory: options.Memory = 512,
     no_cache: options.NoCache = False,
 ) -> None:

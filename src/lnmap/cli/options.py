@@ -77,6 +77,9 @@ NoCache = Annotated[bool, flag("--no-cache", "Keep no parsed copy of text files.
 Format = Annotated[str, value("vec|bin|store|npz", "File format of the vectors.")]
 Seed = Annotated[int, value("N", "Random seed; the same seed gives the same model.")]
 Device = Annotated[str, value("auto|cpu|cuda|mps", "Where to compute.")]
+Resume = Annotated[
+    bool | None, flag("--resume/--fresh", "Insist on continuing an interrupted run, or on starting over.")
+]
 Memory = Annotated[int, value("MB", "Megabytes that one block of scores may take.")]
 
 

@@ -9,6 +9,7 @@ from typing import Annotated
 from lnmap.cli import options
 from lnmap.cli.terminal import console, count
 from lnmap.errors import OptionError
+from lnmap.text.resuming import SAVE_EVERY
 from lnmap.text.training import TrainingOptions
 
 _USUAL = TrainingOptions()
@@ -40,6 +41,10 @@ def vectors(
     threads: Annotated[
         int, options.value("N", "Threads to train on; with more than one no two runs are the same.")
     ] = _USUAL.threads,
+    save_every: Annotated[
+        float, options.value("SECONDS", "Save the training this often, to continue if interrupted; 0: each pass.")
+    ] = SAVE_EVERY,
+    resume: options.Resume = None,
 ) -> None:
     """Train word vectors on plain text.
 
@@ -49,7 +54,7 @@ def vectors(
     line; also as .gz, .bz2, .xz or .zip. The subwords go to en.bin, for words
     that the text does not have, and the counts of all words to
     en.counts.tsv. Thai, Lao, Khmer, Burmese, Chinese and Japanese text needs
-    blanks between its words first.
+    blanks between its words first. The same command continues an interrupted run.
     """
     from lnmap.text import make_vectors
 
@@ -63,6 +68,8 @@ def vectors(
         split_apostrophes=split_apostrophes,
         phrases=phrases,
         encoding=encoding,
+        save_every=save_every,
+        resume=resume,
         progress=console,
     )
     repeated = f"; {count(made.repeated_lines, 'repeated line')} left out" if made.repeated_lines else ""

@@ -6,6 +6,7 @@ scripts.py   notices scripts that put no blanks between words
 corpus.py    all lines -> one file of words on the disk, and their counts
 phrases.py   joins words that belong together
 training.py  the corpus -> vectors, through gensim's FastText
+resuming.py  what an interrupted training goes on from
 making.py    make_vectors(): the way through the room
 """
 

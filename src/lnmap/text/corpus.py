@@ -19,6 +19,7 @@ from lnmap.text.words import Tokenizer
 LEAST_TOKENS = 1000
 _LONGEST = 1000  # words per line of the file; gensim cuts longer ones too
 _LONGEST_WORD = 60  # characters: longer ones are codes, or words that lost their blanks
+_BLOCK = 1 << 20
 _REMEMBERED = 1_000_000  # lines, to leave out repeated ones
 _MOST_WORDS = 5_000_000  # different words that are counted; then the rare ones are forgotten
 
@@ -42,6 +43,14 @@ class Corpus:
         with self.path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             for line in file:
                 yield line.rstrip("\n").split("\t")
+
+    def digest(self) -> str:
+        """Identify the words and their order."""
+        found = hashlib.sha256()
+        with self.path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                found.update(block)
+        return found.hexdigest()
 
     def write(self, lines: Iterable[Sequence[str]]) -> None:
         """Write lines of words and count them."""

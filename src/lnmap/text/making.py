@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from lnmap.io.atomic import make_folder, partial_folder, put, writing
 from lnmap.progress import Progress, Silent
 from lnmap.text.corpus import read_corpus
 from lnmap.text.phrases import join_phrases
+from lnmap.text.resuming import CHECKPOINT, SAVE_EVERY, Saved, identify
 from lnmap.text.training import TrainingOptions, train
 from lnmap.text.words import Tokenizer
 
@@ -60,12 +62,15 @@ def make_vectors(
     split_apostrophes: bool = False,
     phrases: bool = False,
     encoding: str = "utf-8",
+    save_every: float = SAVE_EVERY,
+    resume: bool | None = None,
     progress: Progress | None = None,
 ) -> VectorsMade:
     """Train word vectors on texts and write them to `out`, with the counts and the subwords beside it.
 
     The text is read once into a temporary file beside `out`, so memory grows with the number of different words only.
-    Nothing is left behind by a run that fails; one that was interrupted starts over.
+    A long training is saved beside `out` now and then. A run with the same text and settings that was interrupted goes
+    on from there; on one thread its files are those of a run that was not, to the byte.
 
     :param texts: files or folders, also packed, '-' for stdin; plain text, HTML, or JSON lines with a field "text".
     :param out: file of vectors such as `xx.vec`; `xx.bin` and `xx.counts.tsv` are written beside it.
@@ -75,6 +80,8 @@ def make_vectors(
     :param split_apostrophes: part words at apostrophes, for languages with l'homme and dell'arte.
     :param phrases: join words that belong together ("new york") into one.
     :param encoding: of files without a byte-order mark.
+    :param save_every: seconds of training after which it is saved; 0 saves it after every pass over the text.
+    :param resume: True insists on continuing, False starts over, None continues if there is something to continue.
     """
     options, progress = options or TrainingOptions(), progress or Silent()
     started = time.perf_counter()
@@ -94,7 +101,9 @@ def make_vectors(
                 )
             if phrases:
                 corpus, joined = join_phrases(corpus, work / "phrases")
-            model = train(corpus, options, progress)
+            saved = Saved(_plain(out).with_suffix(CHECKPOINT), identify(corpus, options), save_every, progress)
+            saved.open(resume, options.passes)
+            model = train(corpus, options, saved, progress)
             write(model.wv, work / out.name)
             lines = (f"{word}\t{corpus.counts[word]}\n" for word in model.wv.index_to_key)
             with (work / counts.name).open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
@@ -102,6 +111,8 @@ def make_vectors(
             if options.max_n:
                 _save_subwords(model, work / subwords.name)
             _put_in_place(work, (subwords, counts, out))
+            with suppress(OutputError):  # the next run continues or removes it
+                saved.file.clear()
     return VectorsMade(
         vectors=out,
         subwords=subwords if options.max_n else None,
@@ -121,10 +132,15 @@ def _beside(out: Path) -> tuple[Path, Path]:
     """Return the names of the files of subwords and counts."""
     if out.is_dir():
         raise OutputError(f"{out} is a folder", advice="give the name of a file as {out}, such as xx.vec")
-    plain = out.with_suffix("") if out.suffix in _PACKED else out
+    plain = _plain(out)
     if plain.suffix not in (".vec", ".txt"):
         raise OptionError(f"the vectors are written as text, and {out.name} does not say so; name them xx.vec")
     return plain.with_suffix(".bin"), plain.with_suffix(COUNTS)
+
+
+def _plain(out: Path) -> Path:
+    """Return the name of the vectors if they were not packed."""
+    return out.with_suffix("") if out.suffix in _PACKED else out
 
 
 def _require_gensim() -> None:

@@ -19,7 +19,7 @@ _BLOCK = 1 << 18
 _LONGEST = 1 << 16  # characters of a line that are held; a longer one is cut at a blank
 _HEAD = 4096
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_NO_TEXT = (".css", ".js", ".map", ".svg", ".vec", ".counts.tsv")  # files of a folder that are no text to read
+_NO_TEXT = (".css", ".js", ".map", ".svg", ".vec", ".counts.tsv", ".safetensors")  # in a folder, these are no text
 _BREAKS = {
     "address",
     "article",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from lnmap.errors import InputError, MissingExtraError, OptionError
 from lnmap.progress import Progress, Task
 from lnmap.text.corpus import Corpus
+from lnmap.text.resuming import Saved
 
 LEAST_WORDS = 50
 _BUCKETS_PER_WORD, _MOST_BUCKETS = 20, 2_000_000  # as many rows for n-grams as few collisions need
@@ -64,9 +66,17 @@ class TrainingOptions:
         if self.seed < 0:
             raise OptionError(f"the seed is {self.seed}; it must be 0 or more")
 
+    @property
+    def passes(self) -> int:
+        """Return how often the text is read, over all windows."""
+        return self.epochs * len(self.windows)
 
-def train(corpus: Corpus, options: TrainingOptions, progress: Progress) -> Any:
-    """Return a gensim FastText model of a corpus, its words most frequent first."""
+
+def train(corpus: Corpus, options: TrainingOptions, saved: Saved, progress: Progress) -> Any:
+    """Return a gensim FastText model of a corpus, its words most frequent first.
+
+    :param saved: where the run is saved, and goes on from.
+    """
     try:
         from gensim.models import FastText
     except ImportError as error:
@@ -79,8 +89,8 @@ def train(corpus: Corpus, options: TrainingOptions, progress: Progress) -> Any:
             advice="give more text, or lower {min_count}",
         )
     counts = {word: kept[word] for word in ordered}
-    views = []
-    with _quiet_gensim(), progress.task("training", corpus.tokens * options.epochs * len(options.windows)) as task:
+    views: list[Any] = []
+    with _quiet_gensim(), progress.task("training", corpus.tokens * (options.passes - saved.earlier)) as task:
         for number, window in enumerate(options.windows):
             model = FastText(
                 vector_size=options.dim // len(options.windows),
@@ -98,11 +108,11 @@ def train(corpus: Corpus, options: TrainingOptions, progress: Progress) -> Any:
                 epochs=options.epochs,
             )
             model.build_vocab_from_freq(counts, corpus_count=corpus.lines)
-            reading = _Reading(corpus, task)
-            model.train(reading, total_examples=corpus.lines, epochs=options.epochs)
-            if reading.failed is not None:
-                raise reading.failed
+            saved.restore(number, model)
             views.append(model)
+            reading = _Reading(corpus, task, saved)
+            after = _after_pass(partial(reading.finish, views))
+            model.train(reading, total_examples=corpus.lines, epochs=options.epochs, callbacks=[after])
     return _joined(views)
 
 
@@ -122,19 +132,42 @@ def _joined(views: list[Any]) -> Any:
 
 
 class _Reading:
-    """Read the corpus once per epoch; an error in gensim's thread would stop the program for ever, so it is kept."""
+    """Read the corpus once per pass; an error in gensim's thread would stop the program for ever, so it is kept.
 
-    def __init__(self, corpus: Corpus, task: Task) -> None:
-        self.corpus, self.task = corpus, task
+    Passes that an earlier run has done read nothing: gensim counts them, and so the learning rate is that of a run
+    which was never interrupted, to the last bit.
+    """
+
+    def __init__(self, corpus: Corpus, task: Task, saved: Saved) -> None:
+        self.corpus, self.task, self.saved = corpus, task, saved
         self.failed: Exception | None = None
 
     def __iter__(self) -> Iterator[list[str]]:
+        if self.saved.ahead:
+            return
         try:
             for words in self.corpus:
                 yield words
                 self.task.advance(len(words))
         except Exception as error:
             self.failed = error
+
+    def finish(self, views: Sequence[Any]) -> None:
+        """End a pass."""
+        if self.failed is not None:
+            raise self.failed
+        self.saved.count(views)
+
+
+def _after_pass(act: Callable[[], None]) -> Any:
+    """Return what makes gensim act after each pass, when its threads have ended."""
+    from gensim.models.callbacks import CallbackAny2Vec
+
+    class AfterPass(CallbackAny2Vec):  # type: ignore[misc]
+        def on_epoch_end(self, model: Any) -> None:
+            act()
+
+    return AfterPass()
 
 
 @contextmanager
