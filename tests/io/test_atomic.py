@@ -201,6 +201,26 @@ def write(out, ready):
 
 
 @posix
+def test_remove_folder(tmp_path, monkeypatch):
+    """Whoever is ended while removing a folder leaves it under a temporary name, which the next writer removes."""
+    folder = tmp_path / "f"
+    folder.mkdir()
+    (folder / "file").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(atomic.shutil, "rmtree", lambda *_, **__: None)
+        atomic.remove_folder(folder)
+    assert not folder.exists()
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(atomic.TEMPORARY)
+    with atomic.atomic_folder(folder):
+        pass
+    assert list(tmp_path.iterdir()) == [folder]
+    atomic.remove_folder(folder)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(OutputError):
+        atomic.remove_folder(folder)
+
+
 def test_what_a_killed_writer_left_is_swept_and_what_a_living_one_writes_is_not(tmp_path):
     tell = "write(Path(sys.argv[1]), lambda: print('ready', flush=True))"
     killed, living = (start(WRITER + tell, tmp_path) for _ in "ab")

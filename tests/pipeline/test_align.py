@@ -350,3 +350,40 @@ def test_what_is_not_finite_is_never_saved(planted, tmp_path):
             planted.source, planted.target, planted.lexicon, method=Broken(), device="cpu", out=tmp_path / "model"
         )
     assert not (tmp_path / "model" / "model.json").exists()
+
+
+class TestKeep:
+    """A model is kept if the same run has made it."""
+
+    @pytest.fixture
+    def made(self, problem, tmp_path):
+        model = align(problem, out=tmp_path)
+        return model, (tmp_path / "model.json").stat().st_mtime_ns
+
+    def again(self, problem, tmp_path, **kwargs):
+        progress = Silent()
+        model = align(problem, out=tmp_path, progress=progress, **{"keep": True} | kwargs)
+        return model, (tmp_path / "model.json").stat().st_mtime_ns, any("already" in note for note in progress.notes)
+
+    def test_the_same_run(self, problem, tmp_path, made):
+        model, when, kept = self.again(problem, tmp_path, memory=10**7)
+        assert kept
+        assert when == made[1]
+        assert model.memory == 10**7
+        words = list(problem.source.words)
+        assert model.translate(words) == made[0].translate(words)
+
+    @pytest.mark.parametrize(
+        "change", [{"keep": False}, {"calibrate": True}, {"seed": 1}, {"options": {"normalize": "unit"}}], ids=str
+    )
+    def test_another_run(self, problem, tmp_path, made, change):
+        _, when, kept = self.again(problem, tmp_path, **change)
+        assert not kept
+        assert when != made[1]
+
+    def test_another_dictionary_even_if_only_unknown_words_are_new(self, problem, tmp_path, made):
+        pairs = Lexicon.from_pairs([*problem.lexicon, ("unknown", "word")])
+        model, when, kept = self.again(problem, tmp_path, pairs=pairs)
+        assert not kept
+        assert list(model.outside) == [("unknown", "word")]
+        assert when != made[1]

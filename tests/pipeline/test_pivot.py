@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
+from tests.helpers import contents, start, wait_for
 
 import lnmap
 from lnmap.cli import main
@@ -105,12 +107,15 @@ def test_pairs_are_missing(files, tmp_path, capsys):
     assert "no seed pairs for fr" in capsys.readouterr().err
 
 
-def test_command_line(files, tmp_path, capsys):
+def command(files, out):
     languages = [f"{name}={files / name}.npz" for name in ("en", "fr", "xx")]
     seeds = ["--pairs", f"fr={files / 'fr.tsv'}", "--pairs", f"xx={files / 'xx.tsv'}", "--swap"]
+    return ["align-many", *languages, *seeds, "--format", "store", "--out", str(out)]
+
+
+def test_command_line(files, tmp_path, capsys):
     out = tmp_path / "world"
-    command = ["align-many", *languages, *seeds, "--out", str(out)]
-    assert main([*command, "--json"]) == 0
+    assert main([*command(files, out), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["pivot"] == "en"
     assert told["models"] == {"fr": str(out / "fr-en"), "xx": str(out / "xx-en")}
@@ -121,8 +126,102 @@ def test_command_line(files, tmp_path, capsys):
     capsys.readouterr()
     assert main(["translate", str(tmp_path / "fr-xx"), "temps", "-k", "1"]) == 0
     assert capsys.readouterr().out.startswith("temps  x-time ")
-    assert main(command) == 3  # what was written is not overwritten
+
+
+def written(world):
+    """Return when each model and the vectors were written."""
+    return {name: (world / name).stat().st_mtime_ns for name in ("fr-en/model.json", "xx-en/model.json", "vectors")}
+
+
+def learnt(world):
+    """Return the bytes of all files, but for the manifests, which hold dates."""
+    return {name: data for name, data in contents(world).items() if not name.endswith("model.json")}
+
+
+def test_only_what_changed_is_made_again(files, tmp_path, capsys):
+    out = tmp_path / "world"
+    again = command(files, out)
+    assert main(again) == 0
+    first, bits = written(out), contents(out)
+    capsys.readouterr()
+    assert main([*again, "--json"]) == 0
+    told = capsys.readouterr()
+    assert contents(out) == bits
+    assert written(out) == first
+    assert told.err.count("already") == 3
+    assert json.loads(told.out)["vectors"]["fr"] == str(out / "vectors" / "fr")
+
+    other = tmp_path / "fr.tsv"
+    other.write_text("".join((files / "fr.tsv").read_text().splitlines(keepends=True)[:-200]))
+    assert main([word.replace(str(files / "fr.tsv"), str(other)) for word in again]) == 0
+    second = written(out)
+    assert [name for name in first if second[name] != first[name]] == ["fr-en/model.json", "vectors"]
+
+    shutil.rmtree(out / "vectors" / "xx")
+    assert main(again) == 0
+    assert learnt(out) == {name: data for name, data in bits.items() if not name.endswith("model.json")}
+
+
+@pytest.mark.parametrize(
+    "change", [["--seed", "1"], ["--take", "1k-unique"], ["--set", "normalize=unit"], ["--limit", "2000"]]
+)
+def test_every_language_is_trained_again_with_other_settings(files, tmp_path, change):
+    again = command(files, tmp_path)
+    assert main(again) == 0
+    first = written(tmp_path)
+    assert main([*again, *change]) == 0
+    second = written(tmp_path)
+    assert all(second[name] != first[name] for name in first)
+
+
+def test_vectors_that_it_has_not_written_are_not_replaced(files, tmp_path, capsys):
+    (tmp_path / "vectors").mkdir()
+    (tmp_path / "vectors" / "mine").touch()
+    assert main(command(files, tmp_path)) == 3
     assert "vectors" in capsys.readouterr().err
+    assert list(contents(tmp_path)) == ["vectors/mine"]
+
+
+def test_a_broken_model_is_trained_again(files, tmp_path):
+    again = command(files, tmp_path)
+    assert main(again) == 0
+    bits = learnt(tmp_path)
+    next(tmp_path.glob("xx-en/alignment-*")).write_bytes(b"broken")
+    assert main(again) == 0
+    assert learnt(tmp_path) == bits
+
+
+STOPS_AFTER_ONE = """
+import sys, time
+from lnmap.cli import main
+from lnmap.pipeline import pivot
+
+align, made = pivot.align, []
+
+def stopping(*sides, **options):
+    if made:
+        print("one is done", flush=True)
+        time.sleep(60)
+    made.append(align(*sides, **options))
+    return made[-1]
+
+pivot.align = stopping
+main(sys.argv[1:])
+"""
+
+
+def test_a_killed_run_continues(files, tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert main(command(files, whole)) == 0
+    process = start(STOPS_AFTER_ONE, *command(files, killed))
+    wait_for(process, "one is done")
+    process.kill()
+    process.communicate()
+    assert not (killed / "vectors").exists()
+    before = (killed / "fr-en" / "model.json").read_bytes()
+    assert main(command(files, killed)) == 0
+    assert (killed / "fr-en" / "model.json").read_bytes() == before
+    assert learnt(killed) == learnt(whole)
 
 
 @pytest.mark.parametrize(

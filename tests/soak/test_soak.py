@@ -38,6 +38,8 @@ def check(figures: Figures, least: int = 1) -> None:
     ("scenario", "attempts"),
     [
         (kills.align_lnmap, 1),
+        (kills.align_many, 2),
+        (kills.vectors, 2),
         (kills.induce, 3),
         (kills.export_text, 2),
         (network.data_get, 2),

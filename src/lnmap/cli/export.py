@@ -16,6 +16,7 @@ from lnmap.progress import Task
 if TYPE_CHECKING:
     from lnmap.model import Model
 
+RECORD = "made.json"
 _MOST = 384  # columns that are written unless more are asked for
 
 
@@ -51,14 +52,15 @@ def export(
     console.answer(written, *(f"{one['path']}: {one['words']:,} words x {one['dim']}" for one in written.values()))
 
 
-def check_vectors(out: Path, format: str) -> None:
-    """Refuse an unknown format, and a folder that is there already."""
+def check_vectors(out: Path, format: str, replace: bool = False) -> None:
+    """Refuse an unknown format, and a folder that is there already unless it may be replaced."""
     from lnmap.io import FORMATS, refuse_existing
     from lnmap.io.atomic import writing
 
     options.choose("format", format, FORMATS)
-    with writing("the vectors", out):
-        refuse_existing(out)
+    if not replace:
+        with writing("the vectors", out):
+            refuse_existing(out)
 
 
 def write_vectors(
@@ -68,21 +70,32 @@ def write_vectors(
     direction: Direction = Direction.FORWARD,
     limit: int | None = None,
     dim: int | None = None,
+    record: Mapping[str, Any] | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Write languages in the space of their models to a new folder; it appears when everything is written."""
+    """Write languages in the space of their models to a new folder; it appears when everything is written.
+
+    :param record: what else to write, to the file `RECORD`.
+    """
     from lnmap.io import write_stream
-    from lnmap.io.atomic import atomic_folder
+    from lnmap.io.atomic import atomic_folder, write_json
 
     written = {}
     with atomic_folder(out) as work:
         for name, (model, side) in languages.items():
-            file = name if format == "store" else f"{name}.{format}"
+            file = file_of(name, format)
             n = min(len(model.side(side)), limit or sys.maxsize)
             columns = dim or _columns(model, side, direction)
             with console.task(f"writing {file}", n) as task:
                 write_stream(work / file, format, n, columns, _blocks(model, side, direction, n, dim, task))
             written[name] = {"path": str(out / file), "words": n, "dim": columns}
+        if record is not None:
+            write_json(work / RECORD, record)
     return written
+
+
+def file_of(language: str, format: str) -> str:
+    """Return the name of a language's file; a store is a folder."""
+    return language if format == "store" else f"{language}.{format}"
 
 
 def _columns(model: Model, side: Side, direction: Direction) -> int:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from lnmap.cli import options
-from lnmap.cli.export import check_vectors, write_vectors
+from lnmap.cli.export import RECORD, check_vectors, file_of, write_vectors
 from lnmap.cli.reading import load_model, read_language
 from lnmap.cli.terminal import console
 from lnmap.direction import Side
 from lnmap.errors import OptionError
+
+if TYPE_CHECKING:
+    from lnmap.model import Model
 
 
 def align_many(
@@ -48,7 +52,8 @@ def align_many(
 
     FOLDER gets one model per language (fr-en, fi-en) and the vectors of all of
     them in one space (vectors/en.vec ...). 'lnmap compose' makes a model between
-    two of them.
+    two of them. The same command again continues an interrupted run, and trains
+    only languages whose files or settings have changed.
     """
     from lnmap.methods import make_method
     from lnmap.model.device import pick_device
@@ -60,7 +65,7 @@ def align_many(
     if not others:
         raise OptionError("there is only the pivot; give the other languages after it as NAME=VECTORS")
     options.check_folder(out)
-    check_vectors(out / "vectors", format)
+    check_vectors(out / "vectors", format, replace=_record(out / "vectors") is not None)
     seeds = _seeds(pairs or [], others, swap)
     read = {name: read_language(name, Path(path), policy, limit) for name, path in files.items()}
     folders = {name: out / f"{name}-{center}" for name in others}
@@ -77,12 +82,10 @@ def align_many(
         out=folders,
         progress=console,
     )
-    pivot = {center: (next(iter(models.values())), Side.TARGET)}
-    spaces = pivot | {name: (model, Side.SOURCE) for name, model in models.items()}
-    written = write_vectors(out / "vectors", format, spaces)
+    written = _write_once(out / "vectors", format, center, models)
     saved = {name: str(folder) for name, folder in folders.items()}
     console.answer(
-        {"pivot": center, "models": saved, "vectors": {name: one["path"] for name, one in written.items()}},
+        {"pivot": center, "models": saved, "vectors": written},
         *(f"{saved[name]}: {len(m.source):,} words, {len(m.pairs):,} seed pairs" for name, m in models.items()),
         f"vectors of {', '.join([center, *others])} in {out / 'vectors'}",
     )
@@ -107,6 +110,32 @@ def compose(
     model.save(out)
     sizes = f"{len(model.source):,} words to {len(model.target):,} words"
     console.answer({"model": str(out), **model.info}, f"model saved in {out}: {sizes}")
+
+
+def _write_once(out: Path, format: str, pivot: str, models: Mapping[str, Model]) -> dict[str, str]:
+    """Write the vectors of all languages, unless the same are there; return the files."""
+    from lnmap.io.atomic import remove_folder
+
+    spaces = {pivot: (next(iter(models.values())), Side.TARGET)}
+    spaces |= {name: (model, Side.SOURCE) for name, model in models.items()}
+    files = {name: out / file_of(name, format) for name in spaces}
+    record = {"pivot": pivot, "made_from": {name: model.info["made_from"] for name, model in models.items()}}
+    found = _record(out)
+    if found == record and all(file.exists() for file in files.values()):
+        console.note(f"{out} holds these vectors already")
+    else:
+        if found is not None:
+            remove_folder(out)
+        write_vectors(out, format, spaces, record=record)
+    return {name: str(file) for name, file in files.items()}
+
+
+def _record(out: Path) -> dict[str, Any] | None:
+    """Return what an earlier run wrote about its vectors; None if there are none of its own."""
+    try:
+        return dict(json.loads((out / RECORD).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 def _named(what: str, given: Iterable[str]) -> dict[str, str]:

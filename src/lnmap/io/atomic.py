@@ -85,6 +85,14 @@ def partial_folder(parent: Path, mode: int = 0o700) -> Iterator[Path]:
             shutil.rmtree(work, ignore_errors=True)
 
 
+def remove_folder(path: Path) -> None:
+    """Remove a folder; whatever ends the process, it is there whole or not at all."""
+    with writing("the folder", path):
+        work = path.with_name(f"{TEMPORARY}{uuid.uuid4().hex}")
+        os.rename(path, work)
+    shutil.rmtree(work, ignore_errors=True)
+
+
 def put(work: Path, path: Path) -> None:
     """Move a finished file to its place on the same disk; when this returns, no power cut can lose it."""
     _sync(work)

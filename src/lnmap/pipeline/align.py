@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +16,7 @@ import torch
 
 from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, LexiconError, OptionError, OutputError, TrainingError
+from lnmap.errors import InputError, LexiconError, ModelError, OptionError, OutputError, TrainingError
 from lnmap.io import read, read_lexicon
 from lnmap.io.atomic import locked
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
@@ -24,7 +24,7 @@ from lnmap.methods import DEFAULT_METHOD, make_method
 from lnmap.methods.base import Checkpoint, Method, Run, require_finite
 from lnmap.model.device import as_tensor, pick_device
 from lnmap.model.marks import LatestMarks, corrected, read_marks
-from lnmap.model.model import Model
+from lnmap.model.model import Model, load
 from lnmap.model.subwords import is_subword_source
 from lnmap.pipeline.calibrate import calibrate as hold_out_and_fit
 from lnmap.pipeline.checkpoint import FolderCheckpoint
@@ -56,6 +56,7 @@ def align(
     out: str | Path | None = None,
     checkpoint: str | Path | None = None,
     resume: bool | None = None,
+    keep: bool = False,
     memory: int = MEMORY,
     progress: Progress | None = None,
     on_seed: Callable[[Lexicon], None] | None = None,
@@ -80,6 +81,7 @@ def align(
     :param checkpoint: instead of `out`: folder for the state of the run alone, from which an interrupted one is
         continued; no model is saved, and the caller removes the folder when it has what it wanted.
     :param resume: True insists on continuing, False starts over, None continues if there is something to continue.
+    :param keep: return the model that `out` holds if it was made in the same way from the same inputs.
     :param on_seed: called with the seed pairs that the rule has chosen, before training starts.
     """
     progress = progress or Silent()
@@ -97,13 +99,15 @@ def align(
     if on_seed is not None:
         on_seed(lexicon)
     run = Run(seed, pick_device(device), one_way, memory, progress, words=(source.words, target.words))
+    key = _key(system, source, target, (lexicon, back), run)
+    made_from = _hash(key, list(given), take, calibrate, profile)
     with ExitStack() as stack:
         folder = checkpoint if out is None else out
         if folder is not None:
             stack.enter_context(locked(Path(folder)))
-            run.checkpoint = _checkpoint(
-                Path(folder), _key(system, source, target, (lexicon, back), run), resume, progress
-            )
+            if keep and out is not None and (kept := _kept(Path(out), made_from, run)):
+                return _with_subwords(kept, given_sides)
+            run.checkpoint = _checkpoint(Path(folder), key, resume, progress)
         elif resume:
             raise OptionError("resuming needs the output folder of the interrupted run", advice="give it as {out}")
         rows = torch.as_tensor(lexicon.rows(source, target), device=run.device)
@@ -116,6 +120,7 @@ def align(
             if calibrate and run.confidence is None and run.judges is None:
                 run.confidence = hold_out_and_fit(system, x, y, rows, run, run.known)
         info = _info(system, profile, source, target, run, time.perf_counter() - started)
+        info["made_from"] = made_from
         model = Model(
             source,
             target,
@@ -131,14 +136,32 @@ def align(
             memory=memory,
             progress=progress,
         )
-        for side, vectors in given_sides.items():
-            if is_subword_source(vectors):
-                model.use_subwords(side, vectors)
+        _with_subwords(model, given_sides)
         if out is not None:
             model.write(Path(out))
             if isinstance(run.checkpoint, FolderCheckpoint):
                 with suppress(OutputError):  # the next run finishes or removes it
                     run.checkpoint.clear()
+    return model
+
+
+def _kept(out: Path, made_from: str, run: Run) -> Model | None:
+    """Return the model in a folder if it was made from the same."""
+    try:
+        model = load(out, run.device, marks=False)
+    except ModelError:  # there is none, or it is broken
+        return None
+    if model.info.get("made_from") != made_from:
+        return None
+    model.memory, model.progress = run.memory, run.progress
+    run.progress.note(f"{out} holds this model already")
+    return model
+
+
+def _with_subwords(model: Model, sides: Mapping[Side, Any]) -> Model:
+    for side, vectors in sides.items():
+        if is_subword_source(vectors):
+            model.use_subwords(side, vectors)
     return model
 
 
@@ -241,7 +264,7 @@ def _key(
     method: Method, source: Embeddings, target: Embeddings, seeds: tuple[Lexicon, Lexicon | None], run: Run
 ) -> str:
     """Hash everything that determines a run's result."""
-    parts = (
+    return _hash(
         __version__,
         method.name,
         sorted(asdict(method.options).items()),
@@ -252,6 +275,9 @@ def _key(
         run.one_way,
         run.device.type,
     )
+
+
+def _hash(*parts: Any) -> str:
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -42,7 +42,8 @@ def align_many(
     :param languages: vectors of the others, by name.
     :param pairs: seed dictionary of each, the language's own words first; those of one language are for that one alone.
     :param method: one that leaves the target's space as it is: see `keeping_methods`.
-    :param out: model folder of each language.
+    :param out: model folder of each language. A model there that was made in the same way from the same inputs is
+        kept, so an interrupted run continues where it was, and a changed language is the only one to be trained again.
     :param others: further options of `align`.
     """
     progress = progress or Silent()
@@ -64,6 +65,7 @@ def align_many(
                 policy=policy,
                 limit=limit,
                 out=None if out is None else out[name],
+                keep=True,
                 progress=progress,
                 **others,
             )
