@@ -81,6 +81,13 @@ def test_ranking(rank_by, mode):
     assert len(found.head(None)) == len(found)
 
 
+@pytest.mark.parametrize("rank_by", ["csls", "cosine"])
+def test_equally_good_pairs_stay_in_order(rank_by):
+    found = induce(torch.eye(60), torch.eye(60), rank_by=rank_by)
+    assert len(found.csls.unique()) == 1
+    assert found.rows.tolist() == [[row, row] for row in range(60)]
+
+
 def test_known_means_change_nothing():
     source, target = spaces()
     x, y = (torch.nn.functional.normalize(t) for t in (source, target))
@@ -89,10 +96,12 @@ def test_known_means_change_nothing():
         assert torch.equal(induce(source, target, mode=mode, means=means).rows, induce(source, target, mode=mode).rows)
 
 
-def test_neighbours():
+@pytest.mark.parametrize("neighbours", [3, 40])
+def test_neighbours(neighbours):
+    """Few, and more than a shortlist holds."""
     source, target = spaces()
-    expected = reference(source, target, "mutual", k=3)
-    found = induce(source, target, neighbours=3)
+    expected = reference(source, target, "mutual", k=neighbours)
+    found = induce(source, target, neighbours=neighbours)
     assert {tuple(pair) for pair in found.rows.tolist()} == set(expected)
 
 

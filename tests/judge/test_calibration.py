@@ -62,10 +62,11 @@ def test_planted_share_is_found(share):
 
 
 @pytest.mark.parametrize("complete", [False, True])
-@pytest.mark.parametrize("seed", range(3))
-def test_no_other_weights_and_share_fit_better(complete, seed):
-    chance, given = answers(150, 1.5, -0.5, 0.7, seed)
-    found = Calibration.fit(chance, torch.zeros(150), given, complete)
+@pytest.mark.parametrize(("n", "seed"), [(150, 0), (150, 1), (150, 2), (40, 4), (80, 1), (40, 7)])
+def test_no_other_weights_and_share_fit_better(complete, n, seed):
+    """With few answers, what it costs to leave the usual slope decides between shares."""
+    chance, given = answers(n, 1.5, -0.5, 0.7, seed)
+    found = Calibration.fit(chance, torch.zeros(n), given, complete)
     shares = [1.0] if complete else [0.5 + 0.05 * step for step in range(11)]
     assert loss_of(found, chance, given) == pytest.approx(
         min(smallest_loss(share, chance, given) for share in shares), abs=1e-3
@@ -78,6 +79,12 @@ def test_steps_that_go_too_far_are_halved():
     given = torch.arange(90) < 9
     found = Calibration.fit(chance, torch.zeros(90), given, complete=True)
     assert loss_of(found, chance, given) == pytest.approx(smallest_loss(1.0, chance, given), abs=1e-3)
+
+
+def test_before_anything_is_learnt_the_softmax_is_the_probability():
+    chance = torch.tensor([[0.1, 0.4, 0.9]])
+    torch.testing.assert_close(Calibration().probability(chance, torch.zeros(1)), chance)
+    assert Calibration().share == 1  # nothing is known to be missing
 
 
 def test_few_answers_leave_the_usual_share_and_slope():

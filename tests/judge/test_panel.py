@@ -7,10 +7,11 @@ import json
 import pytest
 import torch
 
+from lnmap.compact import MappedRows
 from lnmap.direction import Direction, Side
 from lnmap.judge import Judge, Judges, Panel, WordFacts
 from lnmap.judge.logit import Weights
-from lnmap.judge.panel import KIND, Columns, Query, describe, with_spelt_alike
+from lnmap.judge.panel import KIND, Columns, Query, describe, gathered, with_spelt_alike
 from lnmap.retrieve import BilingualSpace
 from lnmap.spelling import Letters
 
@@ -94,6 +95,16 @@ def test_no_words_have_no_features(space):
     query, candidates, top = ask(space, torch.arange(0))
     found = describe(panel, space, Direction.FORWARD, query, candidates, top)
     assert found.shape == (0, 4, len(panel.names(Direction.FORWARD)))
+
+
+def test_vectors_are_gathered_from_a_table_and_from_words_mapped_when_asked_for(space):
+    mapped = MappedRows(lambda rows: space.target[rows], M, WIDTH, space.target.device)
+    rows = torch.tensor([[4, 0], [2, 2]])
+    for words in (space.target, mapped):
+        found = gathered(words, rows)
+        torch.testing.assert_close(found, space.target[rows])
+        found.zero_()  # a copy: callers multiply it in place
+        assert gathered(words, rows).any()
 
 
 def test_part_of_a_query():

@@ -77,6 +77,12 @@ def test_a_word_outside_is_rarer_than_all_and_compared_by_its_own_letters(facts,
             assert found[i, j].tolist() == pytest.approx(wanted, abs=1e-5)
 
 
+def test_no_letters_are_as_far_from_one_as_can_be(letters):
+    facts = WordFacts({Side.SOURCE: ["a"], Side.TARGET: ["b", ""]}, letters, None)
+    apart = facts.describe(Side.SOURCE, torch.full((1,), -1), torch.tensor([[0, 1]]), [""])[0, :, -2]
+    assert apart.tolist() == [1, 0]
+
+
 def test_frequency_alone_without_letters():
     facts = WordFacts(WORDS, None, None)
     found = facts.describe(Side.SOURCE, torch.tensor([2]), torch.tensor([[0, 6]]))

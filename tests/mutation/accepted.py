@@ -9,6 +9,7 @@ _SEED = "any seed will do, as long as it stays the same"
 _LOOKED_AT = "a few more numbers are looked at, and stay as they are"
 _GROWTH = "how far an array grows ahead changes no result"
 _NAME_IN_HASH = "names of fields in a hash; another one finds no older entry, and all are read again"
+_TWO = "there are two sides, and two of what belongs to them"
 _ANY_NEGATIVE = "NumPy takes any negative length as the one to work out"
 _INDEX = 'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
 _ENTRY = _INDEX.replace('"head": head', '"sha256": source.digest, "whole": whole')
@@ -47,10 +48,12 @@ ACCEPTED: dict[str, dict[str, str]] = {
         'source, target, max(_SHORTLIST, neighbours + 1, count), title="inducing", **kwargs => 1 to 2': "a longer list",
         "forward = _best(source[:max_rank], target, r_target / -2, near, backward_near, count, **kwargs)"
         " => slice dropped": "only the words that have lists are looked at",
-        "backward = _best(target[:max_rank], source, r_source / -2, near, forward_near, count, chosen, **kwargs)"
-        " => slice dropped": "only the words that have lists are looked at",
+        'source, target, max(_SHORTLIST, neighbours + 1, count), title="inducing", **kwargs'
+        " => 'inducing' changed": _TITLE,
     },
     "judge.calibration": {
+        "_START, _PENALTY = (1.0, 0.0), (1.0, _EDGE)  # of slope and bias: where they begin, and what it costs to leave"
+        " => 0.0 to 1.0": "to leave where the bias begins costs a millionth",
         "_ROUNDS = 50 => 50 to 51": "a dozen are enough",
         "if w[0] < _EDGE:  # a larger softmax never means a smaller probability: only the bias is learnt"
         " => Lt to LtE": "both sides of the edge are the same there",
@@ -64,6 +67,21 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "step = step / 2 => 2 to 3": _WAY,
         "if not best < now: => Lt to LtE": _WAY,
         "break => Break to Continue": "steps after the last change nothing",
+    },
+    "judge.panel": {
+        "_ROWS = 16  # words at a time: what is gathered for them stays in the cache => 16 to 17": _BLOCK,
+        "leads = score > top.mean(dim=1, keepdim=True)  # sums round differently: no score equals the same one found"
+        " before => Gt to GtE": "only equally good candidates are at the mean, and their margin is zero both ways",
+        **{
+            f"\"{name}\": 0.1, => '{name}' changed": "a tenth is what is taken for other names too"
+            for name in ("csls", "behind", "behind back")
+        },
+    },
+    "judge.words": {
+        "_BLOCK = 4096  # words whose pairs are spelt out at a time => 4096 to 4097": _BLOCK,
+        "for side, rows in zip(Side, pairs.T, strict=True): => True to False": _TWO,
+        "own = torch.tensor([self._numbers.get(word, -1) for word in folded])[:, None].to(candidates)"
+        " => 1 to 2": "any negative number is that of no word",
     },
     "judge.kinds": {
         "_ROWS = 8192  # at a time => 8192 to 8193": _BLOCK,
@@ -104,6 +122,12 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "UNKNOWN = -1  # row of a best candidate that has not been searched yet => 1 to 2": "any negative row will do",
         "title: str = \"neighbourhoods\", => 'neighbourhoods' changed": _TITLE,
         "for start, scores in score_blocks(queries, candidates, bias, memory=memory // 2): => 2 to 3": _BLOCK,
+    },
+    "spelling.ngrams": {
+        "_BLOCK = 8192 => 8192 to 8193": _BLOCK,
+        "sides = zip(Side, (source, target), strict=True) => True to False": _TWO,
+        "for n in range(2, min(max(_LENGTHS), len(codes)) + 1):"
+        " => 1 to 2": "there are no n-grams of the next length, or they are not asked for",
     },
     "io.atomic": {
         "def append_line(path: Path, line: bytes, patience: float = 10.0) -> None:"

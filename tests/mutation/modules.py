@@ -9,6 +9,7 @@ MODULES: dict[str, list[str]] = {
     "evaluate.groups": ["tests/evaluate/test_groups.py"],
     "induce": ["tests/test_induce.py"],
     "model.marks": ["tests/model/test_journal.py"],
+    "foreign": ["tests/test_foreign_by_hand.py", "tests/test_foreign.py"],
     "retrieve": ["tests/test_retrieve.py", "tests/test_space.py"],
     "confidence": ["tests/test_confidence.py"],
     "spelling.folding": ["tests/spelling/test_folding.py"],

@@ -105,6 +105,13 @@ def test_rare_ngrams_count_more_and_those_of_all_words_nothing():
     assert float(twice.min()) == 0  # more often than there are words
 
 
+@pytest.mark.parametrize("words", [[], ["house"], ["ab", "cd"], ["xa", "xb", "xc", "xd"]])
+def test_no_ngram_is_rarer_than_one_that_was_seen_once(words):
+    """A single word has no rare n-grams, and without words there are none."""
+    rarity = Spelling.of(words, ["y"]).rarity[Side.SOURCE]
+    assert float(rarity.max()) == pytest.approx(math.log(max(len(words), 1)))
+
+
 def test_blocks_change_nothing(monkeypatch):
     words = [*SOURCE, *TARGET]
     whole = Spelling.of(words, TARGET)
@@ -142,3 +149,10 @@ def test_columns_are_the_same_as_ever():
     assert (len(used[0]), sum(used[0]), len(used[1]), sum(used[1])) == (17, 3847, 22, 5514)
     positive = [(row > 0).sum().item() for row in columns]
     assert positive == [12, 14]
+
+
+def test_rarities_that_were_kept_still_fit():
+    """They are numbered by the hashes of n-grams: every hash must find its place, and the same one as ever."""
+    rarity = {f"rarity.{side}": torch.arange(1 << 18).float() for side in Side}
+    columns = Spelling.from_state({"weight": 1}, rarity).columns(Side.SOURCE, ["paris"])[0]
+    assert (int(columns.argmax()), int(columns.argmin())) == (29, 278)

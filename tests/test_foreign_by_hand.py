@@ -1,0 +1,93 @@
+"""Foreign words against their definition, word by word, with the numbers that were chosen by reading vocabularies."""
+
+from __future__ import annotations
+
+import math
+from statistics import median_low
+
+import pytest
+import torch
+
+from lnmap import foreign
+from lnmap.embeddings import is_word
+from lnmap.foreign import foreignness, script
+
+OWN = [f"mot{i}" for i in range(300)]
+THERE = [f"word{i}" for i in range(400)]
+
+
+def by_hand(words: list[str], vectors: torch.Tensor, other: list[str]) -> list[float]:
+    there = {word.lower(): rank for rank, word in reversed(list(enumerate(other)))}
+    known = {row: there[word.lower()] for row, word in enumerate(words) if word.lower() in there and is_word(word)}
+    more = {row: math.log((row + 10) / (rank + 10)) for row, rank in known.items()}
+    first = [more[row] for row, rank in known.items() if rank < 100]
+    gap = median_low(first) if len(first) >= 30 else 3.5
+    middle = max(1.2, 3.9 - 1.9 * (3.5 - gap)) if 1 <= gap < 3.5 else 3.9
+    cosines = torch.nn.functional.normalize(vectors) @ torch.nn.functional.normalize(vectors).T
+    found = [0.0] * len(words)
+    for row, ratio in more.items():
+        own = 1.25 * min(ratio, 3.2) + 2.5 * (script([words[row]]) != script(words)) - middle
+        near = [one for one in cosines[row].argsort(descending=True)[:11].tolist() if one != row]
+        says = sum(min(max(more.get(one, -1), -1), 4) for one in near) / max(len(near), 1)
+        if own + 0.75 * 4 > math.log(1e-3) / 2:
+            found[row] = 1 / (1 + math.exp(-2 * (own + 0.75 * says)))
+    return found
+
+
+def mixed(step: int, seed: int) -> tuple[list[str], torch.Tensor]:
+    """A vocabulary with a word of the other language after every few of its own, some of each near the other's."""
+    words = list(OWN)
+    for place, word in enumerate(THERE[: len(OWN) // step]):
+        words.insert(step * place + 4, word)
+    generator = torch.Generator().manual_seed(seed)
+    kind = torch.tensor([word.startswith("word") for word in words]).long()
+    vectors = torch.randn(2, 6, generator=generator)[kind] + torch.randn(len(words), 6, generator=generator)
+    return words, vectors
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 6, 9, 12])
+def test_mixtures_by_hand(step):
+    """From every second word to every thirteenth; the first words tell how much of the text is foreign."""
+    words, vectors = mixed(step, step)
+    found = foreignness(words, vectors, THERE)
+    assert found.tolist() == pytest.approx(by_hand(words, vectors, THERE), abs=1e-5)
+    assert len(found.unique()) > 15
+
+
+@pytest.mark.parametrize("shared", [29, 30])
+def test_strays_by_hand(shared):
+    """A few words far behind, of all frequencies, of another script, in both letter cases, and a number."""
+    strays = [*THERE[::14][: shared - 2], "ΛΌΓΟΣ", "Mot3"]
+    words = [*OWN, *strays, "1990"]
+    other = [*THERE[:20], "1990", "λόγος", "mot3", *THERE[20:], "Λόγος", "word0"]
+    vectors = torch.randn(len(words), 5, generator=torch.Generator().manual_seed(shared))
+    vectors[len(OWN) :] += 1.5
+    found = foreignness(words, vectors, other)
+    assert found.tolist() == pytest.approx(by_hand(words, vectors, other), abs=1e-5)
+    assert found[-1] == 0
+    assert (found > 0).sum() > 10
+
+
+def test_two_words_by_hand():
+    words, vectors = ["about", "word"], torch.eye(2)
+    for other in (["word", "about"], ["x", "y", "word"]):
+        assert foreignness(words, vectors, other).tolist() == pytest.approx(by_hand(words, vectors, other), abs=1e-6)
+
+
+def test_a_word_without_neighbours_speaks_for_itself():
+    assert float(foreignness(["a"], torch.ones(1, 2), ["a"])) == pytest.approx(1 / (1 + math.exp(2 * 3.9)))
+
+
+@pytest.mark.parametrize(
+    ("gap", "many", "middle"),
+    [(2.5, 30, 2.0), (2.5, 29, 3.9), (3.0, 100, 2.95), (1.0, 30, 1.2), (0.99, 30, 3.9), (3.5, 30, 3.9), (5.0, 30, 3.9)],
+)
+def test_the_middle_moves_where_the_other_language_is_a_part_of_the_text(gap, many, middle):
+    assert foreign._middle(torch.full((many,), gap)) == pytest.approx(middle, abs=1e-5)
+
+
+def test_the_script_is_that_of_most_first_letters():
+    assert script(["1αbc", "a", "β", "7"]) == "GREEK"
+    assert script(["水", "paris", "山"]) == "CJK"
+    assert script(["12", "", "!"]) == script([]) == ""
+    assert script(["a"] * 2499 + ["б"] * 2501 + ["a"] * 9) == "CYRILLIC"  # the first 5,000 words tell
