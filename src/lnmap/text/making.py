@@ -19,6 +19,7 @@ from lnmap.text.words import Tokenizer
 
 _PACKED = (".gz", ".bz2", ".xz")
 _LITTLE = 100_000  # words of text: with fewer, most answers are wrong
+_LONG = 600  # seconds of training that are announced
 COUNTS = ".counts.tsv"
 
 
@@ -94,6 +95,10 @@ def make_vectors(
                 )
             if phrases:
                 corpus, joined = join_phrases(corpus, work / "phrases")
+            if (seconds := options.seconds(corpus.tokens)) >= _LONG:
+                progress.note(
+                    f"{options.epochs} passes over {corpus.tokens:,} words take about {seconds / 60:,.0f} minutes"
+                )
             model = train(corpus, options, progress)
             write(model.wv, work / out.name)
             lines = (f"{word}\t{corpus.counts[word]}\n" for word in model.wv.index_to_key)

@@ -15,6 +15,7 @@ from lnmap.progress import Progress, Task
 from lnmap.text.corpus import Corpus
 
 LEAST_WORDS = 50
+_PACE = 100_000  # words that a thread reads in a second, about, in one pass of one window
 _BUCKETS_PER_WORD, _MOST_BUCKETS = 20, 2_000_000  # as many rows for n-grams as few collisions need
 
 
@@ -63,6 +64,10 @@ class TrainingOptions:
             )
         if self.seed < 0:
             raise OptionError(f"the seed is {self.seed}; it must be 0 or more")
+
+    def seconds(self, tokens: int) -> float:
+        """Return about how long training on a text of so many words takes."""
+        return tokens * self.epochs * len(self.windows) / (_PACE * self.threads)
 
 
 def train(corpus: Corpus, options: TrainingOptions, progress: Progress) -> Any:
