@@ -47,7 +47,7 @@ PARTS = {
     "induce judge methods evaluate",
     "pipeline": "errors direction version progress embeddings lexicon io normalize retrieve confidence methods model",
     "check": "errors direction progress embeddings lexicon foreign isometry evaluate methods model pipeline",
-    "ask": "errors direction embeddings lexicon io normalize retrieve model",
+    "ask": "errors direction embeddings lexicon io normalize retrieve foreign model",
     "testing": "errors direction embeddings lexicon methods model",
     FRONT: "errors direction version embeddings lexicon io datasets methods evaluate isometry model pipeline",
 }

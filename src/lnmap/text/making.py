@@ -21,6 +21,7 @@ from lnmap.text.words import Tokenizer
 
 _PACKED = (".gz", ".bz2", ".xz")
 _LITTLE = 100_000  # words of text: with fewer, most answers are wrong
+_LONG = 600  # seconds of training that are announced
 COUNTS = ".counts.tsv"
 
 
@@ -101,6 +102,10 @@ def make_vectors(
                 )
             if phrases:
                 corpus, joined = join_phrases(corpus, work / "phrases")
+            if (seconds := options.seconds(corpus.tokens)) >= _LONG:
+                progress.note(
+                    f"{options.epochs} passes over {corpus.tokens:,} words take about {seconds / 60:,.0f} minutes"
+                )
             saved = Saved(_plain(out).with_suffix(CHECKPOINT), identify(corpus, options), save_every, progress)
             saved.open(resume, options.passes)
             model = train(corpus, options, saved, progress)

@@ -17,6 +17,7 @@ from lnmap.text.corpus import Corpus
 from lnmap.text.resuming import Saved
 
 LEAST_WORDS = 50
+_PACE = 100_000  # words that a thread reads in a second, about, in one pass of one window
 _BUCKETS_PER_WORD, _MOST_BUCKETS = 20, 2_000_000  # as many rows for n-grams as few collisions need
 
 
@@ -70,6 +71,10 @@ class TrainingOptions:
     def passes(self) -> int:
         """Return how often the text is read, over all windows."""
         return self.epochs * len(self.windows)
+
+    def seconds(self, tokens: int) -> float:
+        """Return about how long training on a text of so many words takes."""
+        return tokens * self.passes / (_PACE * self.threads)
 
 
 def train(corpus: Corpus, options: TrainingOptions, saved: Saved, progress: Progress) -> Any:
