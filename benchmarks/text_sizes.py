@@ -27,7 +27,7 @@ from lnmap.text.corpus import read_corpus
 from lnmap.text.words import Tokenizer
 
 SMALLEST = "0.3"
-HEAD = "tokens|words|windows|numbers|passes|min count|seed|CPU s|method|P@1|P@10|of|P@1, own|of|P@1 of all"
+HEAD = "tokens|words|windows|numbers|passes|rate|min count|seed|CPU s|method|P@1|P@10|of|P@1, own|of|P@1 of all"
 
 
 def write_text(works: Path, size: str, path: Path) -> Path:
@@ -60,7 +60,8 @@ def make(works: Path, folder: Path, run: str) -> tuple[Path, TrainingOptions, di
     size, _, settings = run.partition(":")
     chosen = dict(setting.split("=") for setting in settings.split(",") if setting)
     windows = tuple(map(int, chosen.pop("windows", "5+10").split("+")))
-    options = TrainingOptions(windows=windows, **{name: int(value) for name, value in chosen.items()})
+    rate = float(chosen.pop("rate", TrainingOptions.rate))
+    options = TrainingOptions(windows=windows, rate=rate, **{name: int(value) for name, value in chosen.items()})
     out = folder / f"{run.replace(':', '-')}.vec"
     facts = out.with_suffix(".json")
     if not facts.exists():
@@ -97,6 +98,7 @@ def main() -> None:
                 "+".join(map(str, options.windows)),
                 options.dim,
                 options.epochs,
+                options.rate,
                 options.min_count,
                 options.seed,
                 f"{made['cpu']:.0f}",

@@ -189,6 +189,9 @@ def test_bad_names_and_numbers(made, tmp_path):
         TrainingOptions(min_n=5, max_n=3)
     with pytest.raises(OptionError, match="seed"):
         TrainingOptions(seed=-1)
+    for rate in (0, -0.1, 1.5, float("nan")):
+        with pytest.raises(OptionError, match="rate"):
+            TrainingOptions(rate=rate)
 
 
 def test_gensim_is_an_extra(made, tmp_path, monkeypatch):

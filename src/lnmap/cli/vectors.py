@@ -34,6 +34,7 @@ def vectors(
     min_count: Annotated[int, options.value("N", "Leave out words that occur less often.")] = _USUAL.min_count,
     limit: Annotated[int, options.value("N", "Keep the N most frequent words.")] = _USUAL.limit,
     epochs: Annotated[int, options.value("N", "Passes over the text.")] = _USUAL.epochs,
+    rate: Annotated[float, options.value("X", "Learning rate of the first word; it falls to the last.")] = _USUAL.rate,
     negative: Annotated[int, options.value("N", "Noise words per word.")] = _USUAL.negative,
     min_n: Annotated[int, options.value("N", "Shortest subword, in characters.")] = _USUAL.min_n,
     max_n: Annotated[int, options.value("N", "Longest subword, in characters; 0 for no subwords.")] = _USUAL.max_n,
@@ -58,7 +59,8 @@ def vectors(
     """
     from lnmap.text import make_vectors
 
-    training = TrainingOptions(dim, _numbers(windows), min_count, limit, epochs, negative, min_n, max_n, seed, threads)
+    shape = dim, _numbers(windows), min_count, limit
+    training = TrainingOptions(*shape, epochs, rate, negative, min_n, max_n, seed, threads)
     made = make_vectors(
         texts,
         out,

@@ -17,6 +17,7 @@ from lnmap.text.corpus import Corpus
 from lnmap.text.resuming import Saved
 
 LEAST_WORDS = 50
+_MOST_RATE = 1.0  # the largest that was tried
 _PACE = 100_000  # words that a thread reads in a second, about, in one pass of one window
 _BUCKETS_PER_WORD, _MOST_BUCKETS = 20, 2_000_000  # as many rows for n-grams as few collisions need
 
@@ -31,6 +32,7 @@ class TrainingOptions:
     :param min_count: leave out words that occur less often.
     :param limit: keep this many of the most frequent words.
     :param epochs: passes over the text.
+    :param rate: learning rate of the first word; it falls to nearly nothing at the last.
     :param negative: noise words per word.
     :param min_n: shortest subword in characters.
     :param max_n: longest subword in characters; 0 for none.
@@ -43,6 +45,7 @@ class TrainingOptions:
     min_count: int = 3
     limit: int = 200_000
     epochs: int = 20
+    rate: float = 0.025
     negative: int = 5
     min_n: int = 3
     max_n: int = 6
@@ -54,6 +57,8 @@ class TrainingOptions:
         for name in ("dim", "min_count", "limit", "epochs", "negative", "min_n", "threads"):
             if getattr(self, name) < 1:
                 raise OptionError(f"{name.replace('_', ' ')} is {getattr(self, name)}; it must be 1 or more")
+        if not 0 < self.rate <= _MOST_RATE:
+            raise OptionError(f"the rate is {self.rate:g}; it must be above 0 and at most {_MOST_RATE:g}")
         if not self.windows or min(self.windows) < 1 or self.dim % len(self.windows):
             raise OptionError(
                 f"{self.dim} coordinates cannot be shared by windows of {', '.join(map(str, self.windows))} words; "
@@ -102,6 +107,7 @@ def train(corpus: Corpus, options: TrainingOptions, saved: Saved, progress: Prog
                 window=window,
                 min_count=1,  # the words have been chosen
                 sg=1,
+                alpha=options.rate,
                 negative=options.negative,
                 min_n=options.min_n,
                 max_n=options.max_n,
