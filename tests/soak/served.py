@@ -46,6 +46,7 @@ def large_model(place: Path = ROOT / "build" / "soak-model", words: int = LARGE)
         for other in set(place.glob("*")) - {folder.parent}:
             shutil.rmtree(other)
         pair, data = bundled_pair(), folder.parent / "data"
+        shutil.rmtree(data, ignore_errors=True)
         for seed, (name, side) in enumerate((("en", pair.source), ("fr", pair.target))):
             save_store(enlarged(side, words, seed), data / name)
         write_lexicon(data / "train.txt", pair.train)

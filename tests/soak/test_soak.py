@@ -116,6 +116,7 @@ def test_the_large_model_is_made_once_per_commit_and_served_without_marks(tmp_pa
         assert served.large_model(tmp_path, words=300) == made
     assert not (made / JOURNAL).exists()
     monkeypatch.setattr(served, "commit", lambda: "later")
+    (tmp_path / "later" / "data" / "en").mkdir(parents=True)  # an interrupted soak leaves it
     assert served.large_model(tmp_path, words=300) == tmp_path / "later" / "model"
     assert not made.exists()
 
