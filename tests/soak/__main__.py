@@ -54,6 +54,9 @@ def main() -> int:
 
 
 def _run_all(keys: Sequence[str], plan: Plan, kept: Kept) -> None:
+    for one in SCENARIOS:
+        if one.before and one.key in keys:
+            one.before()
     began, now = time.monotonic(), commit()
     for key, figures in run_lanes(keys, plan) if keys else ():
         date = time.strftime("%Y-%m-%d", time.gmtime())

@@ -7,27 +7,47 @@ import json
 import random
 import resource
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
+from tests.soak import served
 from tests.soak.figures import Budget, Figures
 from tests.soak.lab import Lab
 from tests.soak.network import Address, server
 from tests.soak.processes import memory_mb
 
-from lnmap.embeddings import Embeddings
 from lnmap.model.marks import Marks
 
-RATE = 100.0  # requests per second
-WORDS = 20_000  # per language
 _WARM_UP_S = 120.0  # at most; until every kind of request has been made and the caches are filled
 _JUDGED_S = 60.0  # shorter runs are not judged
-_MOST_MS, _MOST_GROWN_MB = 100.0, 32.0
 _MARKED = 2000  # how many pairs the marks go round
 _CLIENTS = 8
 _TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Load:
+    """How large a served model is, how often it is asked, and what is promised.
+
+    :param words: per language.
+    :param rate: requests per second.
+    :param most_ms: 99 of 100 answers come within this time.
+    :param most_grown_mb: how much the server may grow after the warm-up.
+    :param settle_s: how long to wait at most for the lexicon that the server finds in the background.
+    """
+
+    words: int
+    rate: float
+    most_ms: float
+    most_grown_mb: float
+    settle_s: float
+
+
+SMALL = Load(20_000, 100.0, 100.0, 32.0, 120.0)
+_KEPT_MB = 2 * served.LARGE * 1156 * 4 / 2**20  # every word of both sides in all columns, kept once it was mapped
+LARGE = Load(served.LARGE, 1.0, 5000.0, _KEPT_MB + SMALL.most_grown_mb, 0.0)  # its lexicon takes hours
 
 
 class Client:
@@ -80,7 +100,9 @@ def _request(rng: random.Random, words: list[str], number: int) -> tuple[str, st
     )
 
 
-async def _steady(figures: Figures, address: Address, words: list[str], seconds: float, seed: int) -> list[str]:
+async def _steady(
+    figures: Figures, address: Address, words: list[str], rate: float, seconds: float, seed: int
+) -> list[str]:
     """Send requests at a steady rate and return the acknowledged marks; waiting for a free connection counts."""
     rng, queue, times, marked = random.Random(seed), asyncio.Queue[Any](), [], []
 
@@ -105,8 +127,8 @@ async def _steady(figures: Figures, address: Address, words: list[str], seconds:
 
     workers = [asyncio.create_task(work()) for _ in range(_CLIENTS)]
     began = time.monotonic()
-    for number in range(int(seconds * RATE)):
-        due = began + number / RATE
+    for number in range(int(seconds * rate)):
+        due = began + number / rate
         await asyncio.sleep(max(0.0, due - time.monotonic()))
         queue.put_nowait((due, *_request(rng, words, number)))
     for _ in workers:
@@ -120,39 +142,25 @@ async def _steady(figures: Figures, address: Address, words: list[str], seconds:
     return marked
 
 
-def _served(lab: Lab, words: int) -> tuple[Path, list[str]]:
-    """Make a model of so many words: those of the bundled pair, then the same once more with a little noise."""
-    import lnmap
-    from lnmap.datasets import bundled_pair
-
-    pair = bundled_pair()
-    folder = lab.folder / f"served-{words}" / "model"
-    if not folder.exists():
-        sides = [_as_many(side, words) for side in (pair.source, pair.target)]
-        lnmap.align(*sides, pair.train, method="procrustes", device="cpu", out=folder)
-    return folder, list(pair.source.words[: min(words, 5000)])
-
-
-def _as_many(side: Embeddings, words: int) -> Embeddings:
-    more = words - len(side)
-    if more <= 0:
-        return side.head(words)
-    noise = np.random.default_rng(0).normal(scale=0.02, size=(more, side.dim)).astype(np.float32)
-    vectors = np.concatenate([side.vectors, side.vectors[:more] + noise])
-    return Embeddings.from_arrays([*side.words, *(f"{word}·2" for word in side.words[:more])], vectors)
-
-
-def steady(lab: Lab, budget: Budget, words: int = WORDS) -> Figures:
+def steady(lab: Lab, budget: Budget, load: Load = SMALL) -> Figures:
     """Send 100 requests per second: queries, marks and batches; `attempts` is the number of seconds."""
-    figures = Figures()
-    folder, vocabulary = _served(lab, words)
-    seconds = max(2.0, min(float(budget.attempts), budget.seconds))
-    warm_up_s = max(2.0, min(_WARM_UP_S, seconds / 10))
+    return _loaded(lab, budget, load, served.small_model(lab, load.words))
+
+
+def large(lab: Lab, budget: Budget) -> Figures:
+    """Send the same requests, fewer of them, to a model of the size that people have."""
+    return _loaded(lab, budget, LARGE, served.large_model())
+
+
+def _loaded(lab: Lab, budget: Budget, load: Load, folder: Path) -> Figures:
+    figures, words = Figures(), served.vocabulary(load.words)
     with server(lab, folder) as (child, address):
-        _settle(*address)
-        warm_up = asyncio.run(_steady(Figures(), address, vocabulary, warm_up_s, budget.seed + 1))
+        _settle(*address, load.settle_s)
+        seconds = max(2.0, min(float(budget.attempts), budget.left_s() / 1.1))
+        warm_up_s = max(2.0, min(_WARM_UP_S, seconds / 10))
+        warm_up = asyncio.run(_steady(Figures(), address, words, load.rate, warm_up_s, budget.seed + 1))
         before = memory_mb(child.pid)
-        marked = asyncio.run(_steady(figures, address, vocabulary, seconds, budget.seed))
+        marked = asyncio.run(_steady(figures, address, words, load.rate, seconds, budget.seed))
         after = memory_mb(child.pid)
     figures.worst_mb = after
     figures.count("MB grown", round(after - before, 1))
@@ -161,18 +169,19 @@ def steady(lab: Lab, budget: Budget, words: int = WORDS) -> Figures:
         figures.fail(f"{len(marked) + len(warm_up)} marks were acknowledged, {journal.version()} are there")
     figures.count("marks kept", len(marked))
     if seconds >= _JUDGED_S:
-        _judge(figures, after - before)
+        judge(figures, load)
     return figures
 
 
-def _judge(figures: Figures, grown_mb: float) -> None:
-    if figures.also["most ms of 99 %"] > _MOST_MS:
+def judge(figures: Figures, load: Load) -> None:
+    """Fail if the answers were slower, or the server grew more, than is promised."""
+    if figures.also["most ms of 99 %"] > load.most_ms:
         figures.fail(f"99 % of the answers took up to {figures.also['most ms of 99 %']} ms")
-    if grown_mb > _MOST_GROWN_MB:
-        figures.fail(f"the server has grown by {grown_mb:.0f} MB")
+    if figures.also["MB grown"] > load.most_grown_mb:
+        figures.fail(f"the server has grown by {figures.also['MB grown']:.0f} MB")
 
 
-def _settle(host: str, port: int) -> None:
+def _settle(host: str, port: int, most_s: float) -> None:
     """Wait until the server has filled its lexicon."""
 
     async def ask() -> bool:
@@ -182,7 +191,7 @@ def _settle(host: str, port: int) -> None:
         writer.close()
         return all(state[way]["known"] == state[way]["words"] for way in ("forward", "backward"))
 
-    end = time.monotonic() + 120
+    end = time.monotonic() + most_s
     while time.monotonic() < end and not asyncio.run(ask()):
         time.sleep(0.2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.soak import (
@@ -18,6 +19,7 @@ from tests.soak import (
     network,
     numbers,
     security,
+    served,
 )
 from tests.soak.figures import Scenario as Function
 from tests.soak.targets import TARGETS
@@ -31,6 +33,7 @@ class Scenario:
     :param weight: share of the soak's time.
     :param few: attempts with --few.
     :param lane: the scenarios of a lane run one after the other, lanes side by side.
+    :param before: makes what it needs before the time begins.
     """
 
     group: str
@@ -40,6 +43,7 @@ class Scenario:
     weight: float
     few: int
     lane: str = "faults"
+    before: Callable[[], object] | None = None
 
     @property
     def key(self) -> str:
@@ -80,7 +84,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("Fuzz", "bombs", bombs.bombs, len(bombs.FILES), 3, len(bombs.FILES)),
     Scenario("Fuzz", "line of 1 GB from a pipe", bombs.long_line, 5, 0.5, 1),
     Scenario("Numbers", "every method on every case", numbers.numbers, 10_000, 6, 20),
-    Scenario("Load", "100 requests per second", load.steady, 3600, 1, 5, "load"),
+    Scenario("Load", "100 requests per second", load.steady, 3600, 3, 5, "load"),
+    Scenario("Load", "200 000 words per side", load.large, 3600, 1, 20, "load", served.large_model),
     Scenario("Load", "1 000 open connections", load.crowd, 2000, 0.5, 50),
     Scenario("Concurrency", "two runs into one folder", concurrency.two_aligns, 200, 1, 3),
     Scenario("Concurrency", "two runs fill one cache", concurrency.one_cache, 50, 1, 2),

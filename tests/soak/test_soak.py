@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -13,12 +14,15 @@ if sys.platform != "linux":
     pytest.skip("the harness reads /proc and mounts small disks", allow_module_level=True)
 
 from tests.soak import __main__ as soak
-from tests.soak import bombs, cluster, concurrency, disk, fuzz, kills, load, network, numbers, security
+from tests.soak import bombs, cluster, concurrency, disk, fuzz, kills, load, network, numbers, security, served
 from tests.soak.figures import Budget, Figures
 from tests.soak.lab import open_lab
 from tests.soak.lanes import LANES
 from tests.soak.scenarios import SCENARIOS
 from tests.soak.targets import TARGETS
+
+import lnmap
+from lnmap.model.marks import JOURNAL
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +94,42 @@ def test_a_killed_worker_of_ray(lab):
 
 
 def test_load(lab):
-    figures = load.steady(lab, Budget(2), words=500)
+    figures = load.steady(lab, Budget(2), replace(load.SMALL, words=500))
     check(figures, 100)
     assert figures.also["marks kept"] > 0
+
+
+@pytest.mark.parametrize(("ms", "grown_mb", "failed"), [(99, 31, 0), (101, 31, 1), (99, 33, 1), (101, 33, 2)])
+def test_slow_answers_and_lost_memory_are_failures(ms, grown_mb, failed):
+    figures = Figures(also={"most ms of 99 %": ms, "MB grown": grown_mb})
+    load.judge(figures, load.SMALL)
+    assert figures.failed == failed
+
+
+def test_the_large_model_is_made_once_per_commit_and_served_without_marks(tmp_path, monkeypatch):
+    made = served.large_model(tmp_path, words=300)
+    assert len(lnmap.load(made).source) == 300
+    assert [path.name for path in made.parent.iterdir()] == ["model"]
+    (made / JOURNAL).write_text("{}\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(served, "save_store", lambda *_: pytest.fail("it was made already"))
+        assert served.large_model(tmp_path, words=300) == made
+    assert not (made / JOURNAL).exists()
+    monkeypatch.setattr(served, "commit", lambda: "later")
+    (tmp_path / "later" / "data" / "en").mkdir(parents=True)  # an interrupted soak leaves it
+    assert served.large_model(tmp_path, words=300) == tmp_path / "later" / "model"
+    assert not made.exists()
+
+
+def test_what_a_scenario_needs_is_made_before_its_time_begins(monkeypatch, soak_main):
+    order = []
+    one = replace(SCENARIOS[-1], before=lambda: order.append("before"))
+    monkeypatch.setattr(soak, "SCENARIOS", (*SCENARIOS[:-1], one))
+    monkeypatch.setattr(soak, "run_lanes", lambda keys, plan: order.append("lanes") or [(one.key, Figures(1))])
+    soak_main("--only", one.key)
+    assert order == ["before", "lanes"]
+    soak_main("--only", "formulas")
+    assert order == ["before", "lanes", "lanes"]
 
 
 def test_crowd(lab):
