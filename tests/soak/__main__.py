@@ -46,7 +46,9 @@ def main() -> int:
     with alone(given.state):
         kept = Kept(given.state, how, any_state=bool(given.again), fresh=given.fresh)
         texts = given.again or ([given.only] if given.only else [""])
-        chosen = [one.key for one in SCENARIOS if any(text.lower() in one.key.lower() for text in texts)]
+        quick = given.few and texts == [""]
+        named = [one for one in SCENARIOS if any(text.lower() in one.key.lower() for text in texts)]
+        chosen = [one.key for one in named if not (quick and one.before)]
         left = [key for key in chosen if given.again or key not in kept.done]
         with interruptible(kept):
             _run_all(left, Plan(given.minutes, given.few, given.seed), kept)

@@ -116,7 +116,9 @@ def test_the_large_model_is_made_once_per_commit_and_served_without_marks(tmp_pa
         assert served.large_model(tmp_path, words=300) == made
     assert not (made / JOURNAL).exists()
     monkeypatch.setattr(served, "commit", lambda: "later")
-    (tmp_path / "later" / "data" / "en").mkdir(parents=True)  # an interrupted soak leaves it
+    left = tmp_path / "later" / "data" / "en" / "words.txt"  # by a soak that was interrupted
+    left.parent.mkdir(parents=True)
+    left.write_text("the\n")
     assert served.large_model(tmp_path, words=300) == tmp_path / "later" / "model"
     assert not made.exists()
 
@@ -130,6 +132,8 @@ def test_what_a_scenario_needs_is_made_before_its_time_begins(monkeypatch, soak_
     assert order == ["before", "lanes"]
     soak_main("--only", "formulas")
     assert order == ["before", "lanes", "lanes"]
+    soak_main("--few", "--fresh")  # takes seconds: without what takes minutes to make
+    assert order == ["before", "lanes", "lanes", "lanes"]
 
 
 def test_crowd(lab):
