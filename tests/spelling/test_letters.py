@@ -123,6 +123,15 @@ def test_sizes_and_nothing():
         letters.log_odds(["a"], [])
 
 
+@pytest.mark.parametrize("others", [["ab", "ba"], ["", ""]])
+def test_nothing_is_learnt_from_empty_words(others):
+    left, right = ["paris", "abc", "q"], ["paris", "xyz", "w"]
+    forth, back = Letters.fit(["", ""], others), Letters.fit(others, ["", ""])
+    assert not forth.together.any()
+    assert forth.log_odds(left, right).tolist() == pytest.approx(back.log_odds(right, left).tolist(), abs=1e-5)
+    assert forth.log_odds(["q"], ["w"]) == Letters.fit([], []).log_odds(["q"], ["w"])
+
+
 def test_chinese_characters_are_read_in_chinese_only():
     chinese, japanese = Letters.fit(["water"], ["水"]), Letters.fit(["water", "paris"], ["水", "パリ"])
     assert chinese.log_odds(["obama"], ["奥巴马"])[0] > chinese.log_odds(["water"], ["奥巴马"])[0] + 3
