@@ -16,7 +16,6 @@ _OPENED = "more groups are opened than need be"
 _BOTH_WAYS = "both ways find the same"
 _FLOOR = "any number below a column's best values will do"
 _INDEX = 'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
-_PLACES = "left.letters[rows[block], : n[block].max()].T.clip(0) * len(weights.right))  # (N, B)"
 _OPEN = "open_ = (scores[:, -1] <= values[:, -1] + slack).nonzero()[:, 0] if k < len(candidates) else rows.new_empty(0)"
 _ENTRY = _INDEX.replace('"head": head', '"sha256": source.digest, "whole": whole')
 
@@ -152,9 +151,6 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "alone = [self.alone[side] + least * one for side, one in zip(Side, usual, strict=True)]"
         " => True to False": _TWO,
         "if gain - before < _SETTLED: => Lt to LtE": "they are not equal here",
-        f"a = torch.from_numpy({_PLACES} => slice dropped": "letters after the end of a word are not looked at",
-        "b = torch.from_numpy(right.letters[others[block], : m[block].max()].T.clip(0))  # (M, B)"
-        " => slice dropped": "letters after the end of a word are not looked at",
     },
     "search.blocks": {
         "T = TypeVar(\"T\") => 'T' changed": "only checkers of types read the name",
