@@ -195,6 +195,14 @@ ACCEPTED: dict[str, dict[str, str]] = {
         " => True to False": "both have one list per word",
         "rows, scores = zip(*chosen, strict=True) => True to False": "all are pairs",
     },
+    "search.some": {
+        "_BATCH = 64  # words whose means are computed at a time, at the least => 64 to 65": _BLOCK,
+        "self.low = words.new_full((len(words),), -1.0)  # the mean where it is known, at most the mean elsewhere"
+        " => 1.0 to 2.0": "a lower bound, too",
+        "batch = min(2 * batch, len(cosines)) => 2 to 3": _BLOCK,
+        "batch *= 2 => 2 to 3": _BLOCK,
+        "self.of(gold) => call dropped": "they are among the words looked at next",
+    },
     "io.atomic": {
         "def append_line(path: Path, line: bytes, patience: float = 10.0) -> None:"
         " => 10.0 to 11.0": "how long to wait is a matter of taste",

@@ -35,5 +35,5 @@ MODULES: dict[str, list[str]] = {
     "search.blocks": ["tests/search/test_blocks.py"],
     "search.columns": ["tests/search/test_columns.py"],
     "search.near": ["tests/search/test_near.py", "tests/search/test_proofs.py", "tests/search/test_some.py"],
-    "search.some": ["tests/search/test_some.py"],
+    "search.some": ["tests/search/test_some_by_hand.py", "tests/search/test_some.py"],
 }
