@@ -74,6 +74,28 @@ def test_two_words_by_hand():
         assert foreignness(words, vectors, other).tolist() == pytest.approx(by_hand(words, vectors, other), abs=1e-6)
 
 
+def test_far_behind_by_hand():
+    """What a neighbour can say has an end, and so have words that no neighbour can make foreign."""
+    words = ["about", *(f"mot{i}" for i in range(700)), *THERE[:20]]
+    other = [*THERE[:77], "about", *THERE[77:]]
+    vectors = torch.randn(len(words), 5, generator=torch.Generator().manual_seed(0))
+    vectors[0] = vectors[len(words) - 20 :].mean(dim=0) + 20
+    vectors[len(words) - 20 :] += 20
+    found = foreignness(words, vectors, other)
+    assert found.tolist() == pytest.approx(by_hand(words, vectors, other), abs=1e-5)
+    assert found[0] == 0
+    assert found[-1] > 0.5
+
+
+def test_the_first_hundred_words_tell_by_hand():
+    """One more would be thirty, enough to move the middle."""
+    words = [*OWN, *THERE[71:101]]
+    vectors = torch.randn(len(words), 5, generator=torch.Generator().manual_seed(0))
+    found = foreignness(words, vectors, THERE)
+    assert found.tolist() == pytest.approx(by_hand(words, vectors, THERE), abs=1e-5)
+    assert found.max() > 1e-3
+
+
 def test_a_word_without_neighbours_speaks_for_itself():
     assert float(foreignness(["a"], torch.ones(1, 2), ["a"])) == pytest.approx(1 / (1 + math.exp(2 * 3.9)))
 
@@ -90,4 +112,4 @@ def test_the_script_is_that_of_most_first_letters():
     assert script(["1αbc", "a", "β", "7"]) == "GREEK"
     assert script(["水", "paris", "山"]) == "CJK"
     assert script(["12", "", "!"]) == script([]) == ""
-    assert script(["a"] * 2499 + ["б"] * 2501 + ["a"] * 9) == "CYRILLIC"  # the first 5,000 words tell
+    assert script(["a"] * 2499 + ["б"] * 2500 + ["β"] + ["a"] * 9) == "CYRILLIC"  # the first 5,000 words tell

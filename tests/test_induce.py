@@ -179,6 +179,22 @@ def test_few_words_are_searched_twice(plant, monkeypatch):
     assert {tuple(pair) for pair in found.rows.tolist()} == plain(source, target, "mutual")
 
 
+def test_words_that_no_word_chose_are_not_searched_again(monkeypatch):
+    """Short lists prove little; of the targets, a mutual pair needs those that were chosen."""
+    again, original = [], lnmap.induce.best_by_bias
+    monkeypatch.setattr(lnmap.induce, "_SHORTLIST", 11)
+    monkeypatch.setattr(
+        lnmap.induce, "best_by_bias", lambda q, *a, **k: (again.append(len(q)), original(q, *a, **k))[1]
+    )
+    source, target = with_doubles(500), with_doubles(400, seed=1)
+    searched = {}
+    for mode in ("forward", "backward", "union", "mutual"):
+        induce(source, target, mode=mode, scaled=True)
+        searched[mode], again[:] = sum(again), []
+    assert searched["union"] == searched["forward"] + searched["backward"]
+    assert searched["forward"] < searched["mutual"] < searched["union"]
+
+
 @pytest.mark.parametrize("sizes", [(6000, 5), (5, 6000)])
 def test_a_large_vocabulary_and_a_small_one(sizes):
     source, target = spaces(*sizes)

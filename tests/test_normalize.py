@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lnmap.errors import OptionError
-from lnmap.normalize import Normalizer, fit_both, parse_recipe, unit
+from lnmap.normalize import Normalizer, fit_both, learn_both, parse_recipe, unit
 
 RECIPES = [
     "none",
@@ -33,6 +33,10 @@ def new():
 def test_unit(x):
     assert torch.allclose(Normalizer("unit").fit(x).norm(dim=1), torch.ones(400))
     assert torch.allclose(Normalizer("unit").fit(x) * x.norm(dim=1, keepdim=True), x, atol=1e-5)
+
+
+def test_the_recipe_unless_told(x):
+    assert torch.equal(Normalizer().fit(x), Normalizer("unit,center,unit").fit(x))
 
 
 def test_center(x):
@@ -153,6 +157,15 @@ def test_two_languages_are_fitted_apart(x, new):
     assert torch.equal(source, Normalizer("unit,center").fit(x))
     assert torch.equal(target, norms[1].apply(new))
     assert not torch.equal(norms[0].apply(new), target)
+    first, second = learn_both("unit,center", x, new)
+    assert torch.equal(first.apply(x), source)
+    assert torch.equal(second.apply(new), target)
+
+
+def test_what_was_learnt_moves_to_a_device(x):
+    norm = Normalizer("center,whiten").learn(x)
+    assert norm.to("meta") is norm
+    assert [tensor.device.type for tensor in norm.tensors().values()] == ["meta", "meta"]
 
 
 @pytest.mark.parametrize("recipe", ["center", "unit,center,unit", "whiten", "iterative", "center,whiten,unit"])

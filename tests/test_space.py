@@ -30,7 +30,7 @@ def test_rows_are_searched_like_their_vectors():
     assert torch.equal(space.search(rows).rows, before.rows[:, :1])
     by_vector = space.search(space.source[rows], 5)
     _ = space.means
-    for hits in (before, space.search(rows, 5)):
+    for hits in (before, space.search(rows, 5), space.search(space.source[rows], 5)):
         assert torch.equal(hits.rows, by_vector.rows)
         assert torch.allclose(hits.scores, by_vector.scores, atol=1e-6)
         assert torch.allclose(hits.cosines, by_vector.cosines, atol=1e-6)
@@ -39,7 +39,8 @@ def test_rows_are_searched_like_their_vectors():
 def test_best_answers_are_searched_once(monkeypatch):
     generator = torch.Generator().manual_seed(0)
     space = BilingualSpace(torch.randn(50, 8, generator=generator), torch.randn(60, 8, generator=generator))
-    assert space.swapped().swapped() is space
+    assert space.swapped().swapped() is space.unjudged is space
+    assert len(space.best) == 50
     assert torch.equal(space.swapped().means[0], space.means[1])
     rows = torch.tensor([3, 0, 49, 3])
     best, scores = space.best.look_up(rows)
@@ -51,6 +52,10 @@ def test_best_answers_are_searched_once(monkeypatch):
     assert torch.equal(space.best.look_up(rows)[0], best)
     assert torch.equal(space.best.rivals(rows, best), scores[:, 1])
     assert torch.equal(space.best.rivals(rows, best + 1), scores[:, 0])
+    answers = space.search_best(rows)
+    assert torch.equal(answers.rows, found.rows[:, :1])
+    assert torch.allclose(answers.scores, found.scores[:, :1], atol=1e-6)
+    assert torch.allclose(answers.cosines, found.cosines[:, :1], atol=1e-6)
 
 
 @pytest.fixture

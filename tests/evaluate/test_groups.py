@@ -7,7 +7,7 @@ import pytest
 
 import lnmap
 from lnmap.evaluate import Evaluation, WordResult, expected_calibration_error, measure_groups, title_of
-from lnmap.evaluate.groups import BANDS, MEASURES
+from lnmap.evaluate.groups import BANDS, MEASURES, text_of
 
 
 def rows(count=4000, seed=0, confidence=False):
@@ -173,3 +173,16 @@ def test_every_group_and_measure_has_a_name_for_readers():
     }
     assert MEASURES == {"p@1": "P@1", "mean_confidence": "mean confidence", "ece": "ECE"}
     assert set(groups["all"]) == {"n", *MEASURES}
+
+
+@pytest.mark.parametrize(
+    ("measure", "value", "text"),
+    [
+        ("p@1", 45.678, "45.7"),
+        ("ece", 0.1234, "0.123"),
+        ("mean_confidence", 0.8764, "87.6 %"),
+        ("mean_confidence", None, ""),
+    ],
+)
+def test_measures_as_people_read_them(measure, value, text):
+    assert text_of(measure, value) == text

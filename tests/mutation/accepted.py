@@ -11,7 +11,12 @@ _GROWTH = "how far an array grows ahead changes no result"
 _NAME_IN_HASH = "names of fields in a hash; another one finds no older entry, and all are read again"
 _TWO = "there are two sides, and two of what belongs to them"
 _ANY_NEGATIVE = "NumPy takes any negative length as the one to work out"
+_EQUAL = "of equally good ones any may stay"
+_OPENED = "more groups are opened than need be"
+_BOTH_WAYS = "both ways find the same"
+_FLOOR = "any number below a column's best values will do"
 _INDEX = 'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
+_OPEN = "open_ = (scores[:, -1] <= values[:, -1] + slack).nonzero()[:, 0] if k < len(candidates) else rows.new_empty(0)"
 _ENTRY = _INDEX.replace('"head": head', '"sha256": source.digest, "whole": whole')
 
 ACCEPTED: dict[str, dict[str, str]] = {
@@ -85,7 +90,6 @@ ACCEPTED: dict[str, dict[str, str]] = {
     },
     "judge.kinds": {
         "_ROWS = 8192  # at a time => 8192 to 8193": _BLOCK,
-        "_SAMPLE = 5000  # most frequent words that the components are those of => 5000 to 5001": "one word of 5 000",
         "values, basis = torch.linalg.eigh(sample.T @ sample / max(len(sample), 1)) => 1 to 2": (
             "a single word has no components, and neither has none"
         ),
@@ -115,6 +119,14 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "self._offset, self._inode = 0, -1 => USub dropped": "any number that is not the journal's will do",
         "self._offset, self._inode = 0, -1 => 1 to 2": "any number that is not the journal's will do",
     },
+    "foreign": {
+        "worth = own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE => Gt to GtE": "they are not equal here",
+        "return max(_LOWEST, _MIDDLE - _SHIFT * (_FAR - gap)) if _NEARER <= gap < _FAR else _MIDDLE"
+        " => Lt to LtE": "both sides of the edge are the same there",
+        'counts = Counter(unicodedata.name(letter, "?").split()[0] for letter in letters if letter)'
+        " => '?' changed": "any name that is no script's will do",
+        'return counts.most_common(1)[0][0] if counts else "" => 1 to 2': "the first of two is taken",
+    },
     "normalize": {
         "_BLOCK = 8192  # rows at a time => 8192 to 8193": _BLOCK,
     },
@@ -128,6 +140,68 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "sides = zip(Side, (source, target), strict=True) => True to False": _TWO,
         "for n in range(2, min(max(_LENGTHS), len(codes)) + 1):"
         " => 1 to 2": "there are no n-grams of the next length, or they are not asked for",
+    },
+    "spelling.letters": {
+        "_BLOCK = 2048 => 2048 to 2049": _BLOCK,
+        "letters = np.full((len(forms), int(lengths.max(initial=1))), -1, dtype=np.int64)"
+        " => 1 to 2": "a wider table has no more letters",
+        "pairs = dict.fromkeys(zip(written[Side.SOURCE], written[Side.TARGET], strict=True))"
+        " => True to False": "as many words of both sides were asked for",
+        "for side, words in zip(Side, (left, right), strict=True): => True to False": _TWO,
+        "alone = [self.alone[side] + least * one for side, one in zip(Side, usual, strict=True)]"
+        " => True to False": _TWO,
+        "if gain - before < _SETTLED: => Lt to LtE": "they are not equal here",
+    },
+    "search.blocks": {
+        "T = TypeVar(\"T\") => 'T' changed": "only checkers of types read the name",
+        "best = groups.amax(dim=2).topk(k, dim=1, sorted=False).indices  # (b, k)"
+        " => False to True": "they are put in order afterwards",
+        "if count * size < n: => Lt to LtE": "nothing is added where nothing is left over",
+        "if count * size < n: => Mult to Div": "nothing is added where nothing is left over",
+    },
+    "search.columns": {
+        "self._values = floor.new_full((n, 2 * k), -torch.inf) => 2 to 3": "room that is not used",
+        "self._rows = torch.zeros(n, 2 * k, dtype=torch.int32, device=floor.device) => 2 to 3": "room that is not used",
+        "maxima.append(block[whole:].amax(dim=0, keepdim=True)) => slice dropped": _OPENED,
+        "live = (torch.cat(maxima) > self.floor).T.nonzero()  # (p, 2) of column and group, sorted by column"
+        " => Gt to GtE": _OPENED,
+        "good = (values > self.floor[columns]) & (rows < len(block)) => Gt to GtE": _EQUAL,
+        "wanted = values > self.floor[columns] => Gt to GtE": _EQUAL,
+    },
+    "search.near": {
+        "_FEW = 2048  # rows up to which two plain searches cost less than one pass for both sides"
+        " => 2048 to 2049": _BOTH_WAYS,
+        "if len(x) <= max(_FEW, 4 * k): => LtE to Lt": _BOTH_WAYS,
+        "if len(x) <= max(_FEW, 4 * k): => 4 to 5": _BOTH_WAYS,
+        "_SAMPLE = 512  # rows that tell how high a column's best values are at the least, or a hundredth of them"
+        " => 512 to 513": _FLOOR,
+        "sample = x[:: len(x) // max(_SAMPLE, len(x) // 100, k)] => 100 to 101": _FLOOR,
+        "columns = ColumnTop(floor - 2 * error, k, memory // 8) => Mult to Div": _FLOOR,
+        "columns = ColumnTop(floor - 2 * error, k, memory // 8) => 2 to 3": _FLOOR,
+        "_EXTRA = 8  # further candidates of a search, one of which shows that no other can win"
+        " => 8 to 9": "a longer list",
+        "more = k + 3 * _EXTRA => 3 to 4": "a longer list",
+        **{
+            f"_CACHE = 2 << 20  # bytes that stay in a core's cache => {change}": _BLOCK
+            for change in ("LShift to RShift", "2 to 3", "20 to 21")
+        },
+        "_ROWS = 8192  # rows handled at a time where nothing else matters => 8192 to 8193": _BLOCK,
+        "open_ = (nearest[:, -1] < self.beyond).nonzero()[:, 0] => Lt to LtE": "an equal one leaves the mean as it is",
+        "near = _refine(queries, candidates, values, rows, 0.0, memory, None)"
+        " => 0.0 to 1.0": "what is beyond the lists is not asked here",
+        f"{_OPEN} => Lt to LtE": "a search among all finds the same",
+        f"{_OPEN} => LtE to Lt": "errors stay below the bound",
+        "for rows, cosines in zip(near.rows.split(_ROWS), near.cosines.split(_ROWS), strict=True):"
+        " => True to False": "both have one list per word",
+        "rows, scores = zip(*chosen, strict=True) => True to False": "all are pairs",
+    },
+    "search.some": {
+        "_BATCH = 64  # words whose means are computed at a time, at the least => 64 to 65": _BLOCK,
+        "self.low = words.new_full((len(words),), -1.0)  # the mean where it is known, at most the mean elsewhere"
+        " => 1.0 to 2.0": "a lower bound, too",
+        "batch = min(2 * batch, len(cosines)) => 2 to 3": _BLOCK,
+        "batch *= 2 => 2 to 3": _BLOCK,
+        "self.of(gold) => call dropped": "they are among the words looked at next",
     },
     "io.atomic": {
         "def append_line(path: Path, line: bytes, patience: float = 10.0) -> None:"

@@ -10,7 +10,7 @@ MODULES: dict[str, list[str]] = {
     "induce": ["tests/test_induce.py"],
     "model.marks": ["tests/model/test_journal.py"],
     "foreign": ["tests/test_foreign_by_hand.py", "tests/test_foreign.py"],
-    "retrieve": ["tests/test_retrieve.py", "tests/test_space.py"],
+    "retrieve": ["tests/test_retrieve.py", "tests/test_space.py", "tests/search/test_some.py"],
     "confidence": ["tests/test_confidence.py"],
     "spelling.folding": ["tests/spelling/test_folding.py"],
     "spelling.ngrams": ["tests/spelling/test_ngrams.py"],
@@ -34,5 +34,6 @@ MODULES: dict[str, list[str]] = {
     "io.formats.fasttext": ["tests/io/test_fasttext_files.py"],
     "search.blocks": ["tests/search/test_blocks.py"],
     "search.columns": ["tests/search/test_columns.py"],
-    "search.near": ["tests/search/test_near.py", "tests/search/test_proofs.py"],
+    "search.near": ["tests/search/test_near.py", "tests/search/test_proofs.py", "tests/search/test_some.py"],
+    "search.some": ["tests/search/test_some_by_hand.py", "tests/search/test_some.py"],
 }

@@ -166,7 +166,7 @@ class Hunter:
 
 def _in_order(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
     """Yield each test and the one after it, which decides what is kept of its fixtures."""
-    yield from zip(items, [*items[1:], None], strict=True)
+    yield from zip(items, [*items[1:], None], strict=False)  # without any test there is none after it
 
 
 def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
 import pytest
 from tests.mutation.modules import MODULES
 from tests.mutation.mutate import mutants
-from tests.mutation.run import KILLED, in_a_fork
+from tests.mutation.run import KILLED, SURVIVED, Hunter, _codes, in_a_fork
 from tests.mutation.state import ROOT, State, path_of
 
 
@@ -77,6 +79,13 @@ def test_a_process_that_hangs_is_ended():
 
     assert in_a_fork(hang, 0.1) is None
     assert in_a_fork(lambda: 5, 30) == 5
+
+
+def test_what_no_test_calls_survives(tmp_path):
+    mutant = next(one for one in mutants(path_of("lnmap.lexicon").read_text("utf-8"), "x.py") if one.lines)
+    hunter = Hunter("lnmap.lexicon", [mutant], State(tmp_path, "lnmap.lexicon", MODULES["lexicon"]), 0)
+    hunter.functions = [FunctionType(one, {}) for one in _codes(mutant.code) if not one.co_freevars]
+    assert hunter._try(mutant, []) == SURVIVED
 
 
 def test_modules_and_tests_are_there():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -75,6 +77,13 @@ def test_memory_is_used_again():
     assert len(places) == 1
 
 
+def test_a_smaller_last_block_leaves_the_memory_as_it_is():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sizes = [len(scores) for _, scores in score_blocks(random(90, 5), random(40, 5), memory=200 * 40)]
+    assert sizes == [40, 40, 10]
+
+
 def test_progress_comes_to_its_end():
     progress = Watched()
     top_k(random(90, 5), random(40, 5), 3, memory=2000, progress=progress)
@@ -99,7 +108,9 @@ def test_the_best_of_each_query(k, memory, biased):
 
 
 @settings(max_examples=60)
-@given(st.integers(1, 700), st.integers(1, 5), st.integers(1, 4), st.integers(0, 99))
+@given(
+    st.one_of(st.integers(1, 700), st.integers(1000, 6000)), st.integers(1, 5), st.integers(1, 4), st.integers(0, 99)
+)
 def test_the_best_of_rows_of_any_length(n, k, rows, seed):
     k = min(k, n)
     scores = random(rows, n, seed=seed)
@@ -109,7 +120,7 @@ def test_the_best_of_rows_of_any_length(n, k, rows, seed):
     assert torch.equal(found, expected.indices)
 
 
-@pytest.mark.parametrize("n", [512, 513, 575, 576, 640])
+@pytest.mark.parametrize("n", [512, 513, 575, 576, 640, 2048, 2111])
 @pytest.mark.parametrize("place", [0, 63, 64, 511, -1])
 def test_the_best_may_stand_anywhere(n, place):
     scores = random(3, n)

@@ -66,6 +66,16 @@ def test_few_groups_are_opened_at_a_time(memory):
     check(random(100, 11), 4, [40], None, memory)
 
 
+def test_the_memory_of_groups_that_are_opened(monkeypatch):
+    """40 bytes for each of eight values, and at least one group."""
+    sizes, put = [], ColumnTop._put
+    monkeypatch.setattr(ColumnTop, "_put", lambda self, *found: sizes.append(len(found[0])) or put(self, *found))
+    for memory, groups in ((0, 1), (8 * 40 * 3, 3), (8 * 40 * 4 - 1, 3)):
+        sizes.clear()
+        check(random(48, 5), 4, [48], None, memory)
+        assert sizes[0] == max(sizes) == 8 * groups
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision(dtype):
     check(random(150, 9).to(dtype), 5, [33])

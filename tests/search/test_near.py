@@ -6,6 +6,7 @@ import torch
 from lnmap.normalize import unit
 from lnmap.progress import Silent
 from lnmap.search import blocks, near
+from lnmap.search.columns import ColumnTop
 from lnmap.search.near import best_by_bias, means_of_both, near_both
 
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
@@ -59,15 +60,16 @@ def test_half_precision_finds_the_same_means(dtype, monkeypatch):
         assert torch.equal(means, scores.topk(10, dim=1).values.double().mean(dim=1).float())
 
 
-def test_fewer_words_than_asked_for():
-    x, y = words(900), words(7, seed=1)
+@pytest.mark.parametrize("few", [1, 7])
+def test_fewer_words_than_asked_for(few):
+    x, y = words(900), words(few, seed=1)
     for a, b in ((x, y), (y, x)):
         forward, backward = near_both(a, b, 10)
         assert torch.equal(forward.cosines.sort().values[:, -1], cosines(a, b).amax(dim=1))
         assert torch.equal(backward.cosines.sort().values[:, -1], cosines(b, a).amax(dim=1))
-        complete = forward if len(b) == 7 else backward
+        complete = forward if len(b) == few else backward
         assert (complete.beyond == -torch.inf).all()
-        assert complete.rows.tolist() == [list(range(7))] * 900
+        assert complete.rows.tolist() == [list(range(few))] * 900
         expected = cosines(a, b).topk(min(10, len(b)), dim=1).values.double().mean(dim=1).float()
         assert torch.equal(means_of_both(a, b, 10)[0], expected)
 
@@ -92,7 +94,7 @@ def test_all_words_alike():
 def test_memory_that_runs_out_makes_blocks_smaller(monkeypatch):
     x, y = words(700), words(600, seed=1)
     expected = near_both(x, y, 12)
-    original, asked = near.score_blocks, []
+    original, asked, opened = near.score_blocks, [], []
 
     def scarce(*args, memory, **kwargs):
         asked.append(memory)
@@ -101,13 +103,19 @@ def test_memory_that_runs_out_makes_blocks_smaller(monkeypatch):
                 raise torch.OutOfMemoryError("CUDA out of memory")
             yield block
 
+    def columns(floor, k, memory):
+        opened.append(memory)
+        return ColumnTop(floor, k, memory)
+
     monkeypatch.setattr(near, "score_blocks", scarce)
+    monkeypatch.setattr(near, "ColumnTop", columns)
     monkeypatch.setattr(blocks, "_MAX_ROWS", 100)
     progress = Silent()
     found = near_both(x, y, 12, memory=16 << 20, progress=progress)
     for a, b in zip(found, expected, strict=True):
         assert torch.equal(a.rows, b.rows)
     assert asked == [memory * 3 // 4 << 20 for memory in (16, 8, 4)]
+    assert opened == [memory << 20 for memory in (2, 1)] + [1 << 19]
     assert progress.notes == [f"the device ran out of memory; going on with blocks of {memory} MB" for memory in (8, 4)]
 
 

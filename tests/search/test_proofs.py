@@ -55,7 +55,7 @@ def test_one_pass_and_two_searches_find_the_same(monkeypatch, few):
 
 
 @pytest.mark.parametrize("dtype", HALF)
-@pytest.mark.parametrize("width", [3, 8, 13])
+@pytest.mark.parametrize("width", [3, 8, 9, 13])
 @pytest.mark.usefixtures("small_blocks")
 def test_the_bound_on_the_error_holds_and_is_not_loose(dtype, width):
     x, y = words(40, width), words(30, width, seed=1)
@@ -88,7 +88,7 @@ def test_numbers_as_they_are_lose_nothing():
     error, a, b = near._coarse(x, x, torch.float32)
     assert a is x
     assert b is x
-    assert 0 < error < 14.1 * torch.finfo(torch.float32).eps
+    assert error == pytest.approx(14 * torch.finfo(torch.float32).eps)  # of twelve products, their sum and the vectors
     assert near._coarse(x.double(), x.double(), torch.float64)[0] < 1e-14
 
 
@@ -146,6 +146,57 @@ def test_blocks_of_products_fit_into_the_cache(monkeypatch):
             assert len(progress.tasks[0][2]) == steps
 
 
+def test_a_list_that_lacks_one_of_the_nearest_is_searched_in_full():
+    """The third nearest is outside; what is beyond the list says that there may be one."""
+    candidates = torch.tensor([[0.9, 0.1], [0.8, 0.1], [0.7, 0.1], [0.6, 0.1], [0.5, 0.1]])
+    queries = torch.tensor([[1.0, 0.0]])
+    rows = torch.tensor([[0, 1, 3, 4]])
+    lists = Near(rows, cosines(queries, candidates).gather(1, rows), torch.tensor([0.7]))
+    assert lists.means(queries, candidates, 3).tolist() == pytest.approx([0.8])
+    assert lists.means(queries, candidates, 2).tolist() == pytest.approx([0.85])
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_the_best_of_a_column_may_all_be_in_the_sample():
+    """What the sample tells is the last of the wanted ones, not one before it."""
+    x, y = words(1000), words(30, seed=1)
+    x[:, 0], y[:, 0] = -2, 2
+    x[::50, 0] = 2
+    x, y = unit(x), unit(y)
+    found = near_both(x, y, 6, dtype=torch.float32)[1]
+    assert (found.rows % 50 == 0).all()
+    assert torch.equal(found.rows.long(), cosines(y, x).topk(6, dim=1).indices.sort(dim=1).values)
+
+
+@pytest.fixture
+def searched_again(monkeypatch):
+    """How many queries are searched in full, call by call."""
+    numbers, original = [], near._exact_blocks
+    monkeypatch.setattr(near, "_exact_blocks", lambda q, *rest: (numbers.append(len(q)), original(q, *rest))[1])
+    return numbers
+
+
+def test_what_is_proven_is_not_searched_again(searched_again):
+    """Of three wanted ones and eight more the last is far behind, though seven are as good as the third."""
+    x = torch.eye(4)[:2]
+    y = torch.eye(4)[[0, 1, 0, 1]].repeat(5, 1)
+    y[6:] = torch.tensor([0.5, 0.5, 0.5, 0.5])
+    y[14:] = torch.tensor([0.0, 0.0, 0.6, 0.8])
+    y[4:6] = y[14]
+    assert best_by_bias(x, y, 3, torch.zeros(20)).tolist() == [[0, 2, 6], [1, 3, 6]]
+    best_by_bias(x, y[:11], 3, torch.zeros(11))  # all of them are in the list
+    assert searched_again == [0, 0]
+
+
+def test_parts_of_the_vocabulary_fit_into_the_memory(monkeypatch):
+    """32 bytes for each number of a candidate."""
+    steps, plain = [], torch.Tensor.split
+    monkeypatch.setattr(torch.Tensor, "split", lambda self, step: steps.append(step) or plain(self, step))
+    for memory in (1, 32 * 12 * 4, 32 * 12 * 100):
+        next(near._exact_blocks(words(3), words(15, seed=1), memory))
+    assert steps == [1, 4, 100]
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_scores_of_all_words_are_exact_whatever_the_memory():
     x, y = words(20), words(15, seed=1)
@@ -180,6 +231,16 @@ def test_a_large_bias_is_proven_with_its_own_rounding():
     expected = scores.sort(dim=1, descending=True, stable=True).indices
     assert torch.equal(best_by_bias(x, y, 3, bias), expected[:, :3])
     assert torch.equal(best_by_bias(x, y, 3, -bias), expected[:, :3])
+
+
+def test_a_large_bias_leaves_many_equal():
+    """To float32 all are equally good then; which is the best, the exact scores tell."""
+    base = words(1)
+    noise = torch.randn(300, 12, generator=torch.Generator().manual_seed(4))
+    x, y = unit(base + 0.1 * noise[:40]), unit(base + 1e-5 * noise)
+    bias = torch.full((300,), 1000.0)
+    expected = (cosines(x, y).double() + bias).sort(dim=1, descending=True, stable=True).indices[:, :3]
+    assert torch.equal(best_by_bias(x, y, 3, bias), expected)
 
 
 @pytest.mark.usefixtures("small_blocks")

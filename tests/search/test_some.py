@@ -74,16 +74,38 @@ def test_a_search_looks_at_few_words(spaces):
 
 def test_scores_and_ranks_are_the_same(spaces):
     known, lazy = spaces
-    rows, gold = torch.tensor([3, 300, 699]), torch.tensor([[5, 880], [300, -1], [1, 2]])
-    torch.testing.assert_close(known.score(rows, gold.clamp_min(0)).scores, lazy.score(rows, gold.clamp_min(0)).scores)
-    assert torch.equal(known.ranks(rows, gold), lazy.ranks(rows, gold))
-    assert lazy.known_means is None
+    rows = torch.tensor([3, 300, 699, 7])
+    gold = torch.tensor([[5, 880], [300, -1], [1, 2], [0, -1]])
+    for criterion in ("csls", "cosine"):
+        one, other = (space.score(rows, gold.clamp_min(0), criterion) for space in spaces)
+        torch.testing.assert_close(one.scores, other.scores)
+        torch.testing.assert_close(one.cosines, (known.source @ known.target.T)[rows[:, None], gold.clamp_min(0)])
+        torch.testing.assert_close(other.cosines, one.cosines)
+        assert torch.equal(known.ranks(rows, gold, criterion), lazy.ranks(rows, gold, criterion))
+        assert torch.equal(known.search(rows, 4, criterion).rows, lazy.search(rows, 4, criterion).rows)
+    assert torch.equal(lazy.ranks(rows, gold), known.ranks(rows, gold, "csls"))
+    torch.testing.assert_close(lazy.score(rows, gold.clamp_min(0)).scores, known.score(rows, gold.clamp_min(0)).scores)
+    assert lazy._target_means is None
 
 
 def test_the_other_way_has_means_of_its_own(spaces):
     known, lazy = (space.swapped() for space in spaces)
     spaces[1].search(torch.tensor([1]), 2)
     assert torch.equal(known.search(torch.tensor([4]), 5).rows, lazy.search(torch.tensor([4]), 5).rows)
+
+
+def test_means_that_the_other_way_knows_are_taken(spaces):
+    known, lazy = spaces
+    lazy.swapped().keep_means(known.means[::-1])
+    assert torch.equal(lazy.search(torch.tensor([4]), 5).rows, known.search(torch.tensor([4]), 5).rows)
+    assert lazy._some is None
+
+
+@pytest.mark.parametrize(("targets", "all_of_them"), [(1000, True), (1001, False)])
+def test_all_means_where_there_are_a_thousand_words_for_each_asked_for(targets, all_of_them):
+    space = BilingualSpace(vectors(50, 0), vectors(targets, 1), scaled=True)
+    space.search(torch.tensor([7]), 3)
+    assert (space._target_means is not None) == (space._some is None) == all_of_them
 
 
 def test_many_words_are_searched_with_all_means(sides):

@@ -12,6 +12,7 @@ import torch
 from lnmap.direction import Side
 from lnmap.errors import InputError
 from lnmap.spelling import Letters
+from lnmap.spelling import letters as module
 
 LATIN, OTHER = "abcdefghijklmnopqrstuvwxyz", "ღიჯუბწცხდესმნჩპჰყგთფვქლოკრ"  # in no order that means anything
 CIPHER = str.maketrans(LATIN, OTHER)
@@ -88,6 +89,33 @@ def test_both_directions_agree():
     assert forth.log_odds(left, right).tolist() == pytest.approx(back.log_odds(right, left).tolist(), abs=0.05)
 
 
+def test_both_directions_agree_on_letters_that_were_not_seen():
+    left = words(400, 1)
+    right = [word.translate(CIPHER | {ord(vowel): "" for vowel in "aeiou"}) or "-" for word in left]
+    forth, back = Letters.fit(left, right), Letters.fit(right, left)
+    one, other = ["жук", "abc", "éßç", "bcd", "abc"], ["ღიჯ", "xyz", "жук", "ღжჯ", "ж"]
+    assert forth.log_odds(one, other).tolist() == pytest.approx(back.log_odds(other, one).tolist(), abs=1e-4)
+
+
+def test_learning_ends_where_a_round_gains_little(monkeypatch):
+    gains, odds = [], module._odds
+
+    def watched(*args):
+        found = odds(*args)
+        gains.append(np.log1p(np.exp(found)).mean())
+        return found
+
+    monkeypatch.setattr(module, "_odds", watched)
+    Letters.fit(*planted(100, 0.5))
+    steps = np.diff(gains)
+    assert (steps[:-1] >= 1e-3).all()
+    assert steps[-1] < 1e-3
+    gains.clear()
+    monkeypatch.setattr(module, "_SETTLED", -np.inf)
+    Letters.fit(*planted(100, 0.5))
+    assert len(gains) == 30
+
+
 def test_state_gives_the_same_again():
     left, right = planted(200, 0.5)
     letters = Letters.fit(left, right)
@@ -105,6 +133,8 @@ def test_one_language_twice():
     assert np.isfinite(found).all()
     assert found[0] > 10 > 0 > found[1]
     assert found[2] > 10 < found[3]
+    weights = letters._weights(*letters.alphabets.values())
+    assert np.exp(weights.left) == pytest.approx(0.02 / 1.04, rel=0.01)  # a fiftieth is taken to be alone, on each side
 
 
 def test_learning_needs_no_gradients_around_it():
@@ -121,6 +151,15 @@ def test_sizes_and_nothing():
         Letters.fit(["a"], [])
     with pytest.raises(InputError, match="pairs are needed"):
         letters.log_odds(["a"], [])
+
+
+@pytest.mark.parametrize("others", [["ab", "ba"], ["", ""]])
+def test_nothing_is_learnt_from_empty_words(others):
+    left, right = ["paris", "abc", "q"], ["paris", "xyz", "w"]
+    forth, back = Letters.fit(["", ""], others), Letters.fit(others, ["", ""])
+    assert not forth.together.any()
+    assert forth.log_odds(left, right).tolist() == pytest.approx(back.log_odds(right, left).tolist(), abs=1e-5)
+    assert forth.log_odds(["q"], ["w"]) == Letters.fit([], []).log_odds(["q"], ["w"])
 
 
 def test_chinese_characters_are_read_in_chinese_only():

@@ -117,6 +117,7 @@ def test_only_the_first_letters_of_long_words_count():
     found = letters.log_odds([long, long + "b", long, long[:-1]], [long.upper()] * 2 + [long + "zz", long])
     assert found[0] == found[1] == found[2]
     assert found[3] != found[0]
+    assert len(module._letters("жб" * 17, japanese=False)) == 32
 
 
 def test_only_the_first_pairs_are_learnt_from():
@@ -159,3 +160,10 @@ def test_odds_are_the_same_as_ever(left, right, odds):
     """Kept judges have weights that were learnt with these numbers."""
     letters = Letters.fit(list(RUSSIAN), list(RUSSIAN.values()))
     assert letters.log_odds([left], [right])[0] == pytest.approx(odds, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "odds"), [("a", "a", 0.756), ("q", "w", -3.872), ("abc", "abd", 1.915), ("paris", "париж", 7.575)]
+)
+def test_odds_without_any_pair_are_the_same_as_ever(left, right, odds):
+    assert Letters.fit([], []).log_odds([left], [right])[0] == pytest.approx(odds, abs=2e-3)

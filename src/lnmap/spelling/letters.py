@@ -257,7 +257,7 @@ def _odds(
         with torch.set_grad_enabled(together is not None):
             last = _ways(k.requires_grad_(together is not None), *map(torch.from_numpy, (n[block], m[block]))).log()
             found[block] += last.detach().numpy()
-            if together is not None:
+            if together is not None and k.numel():  # words without letters say nothing
                 share = torch.from_numpy(np.exp(-np.logaddexp(0, -found[block])))
                 (slope,) = torch.autograd.grad(last @ share, k)
                 counted = (slope * k.detach()).reshape(-1).numpy()
