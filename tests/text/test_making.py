@@ -146,7 +146,7 @@ def test_long_training_is_announced(made, tmp_path, monkeypatch):
     progress = Silent()
     result = make_vectors(made / "text.txt", tmp_path / "xx.vec", options=SMALL, progress=progress)
     minutes = result.tokens * 2 * 2 / 10 / 60
-    assert progress.notes[-1] == f"2 passes over {result.tokens:,} words take about {minutes:,.0f} minutes"
+    assert progress.notes[-1] == f"4 passes over {result.tokens:,} words take about {minutes:,.0f} minutes"
 
 
 def test_an_error_while_training_does_not_hang(made, tmp_path, monkeypatch):

@@ -102,12 +102,11 @@ def make_vectors(
                 )
             if phrases:
                 corpus, joined = join_phrases(corpus, work / "phrases")
-            if (seconds := options.seconds(corpus.tokens)) >= _LONG:
-                progress.note(
-                    f"{options.epochs} passes over {corpus.tokens:,} words take about {seconds / 60:,.0f} minutes"
-                )
             saved = Saved(_plain(out).with_suffix(CHECKPOINT), identify(corpus, options), save_every, progress)
             saved.open(resume, options.passes)
+            left = options.passes - saved.earlier
+            if (seconds := options.seconds(corpus.tokens, left)) >= _LONG:
+                progress.note(f"{left} passes over {corpus.tokens:,} words take about {seconds / 60:,.0f} minutes")
             model = train(corpus, options, saved, progress)
             write(model.wv, work / out.name)
             lines = (f"{word}\t{corpus.counts[word]}\n" for word in model.wv.index_to_key)

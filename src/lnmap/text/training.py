@@ -77,9 +77,9 @@ class TrainingOptions:
         """Return how often the text is read, over all windows."""
         return self.epochs * len(self.windows)
 
-    def seconds(self, tokens: int) -> float:
-        """Return about how long training on a text of so many words takes."""
-        return tokens * self.passes / (_PACE * self.threads)
+    def seconds(self, tokens: int, passes: int) -> float:
+        """Return about how long so many passes over a text of so many words take."""
+        return tokens * passes / (_PACE * self.threads)
 
 
 def train(corpus: Corpus, options: TrainingOptions, saved: Saved, progress: Progress) -> Any:
