@@ -168,3 +168,12 @@ def test_chinese_characters_are_read_in_chinese_only():
     assert chinese.log_odds(["beijing"], ["北京"])[0] > 5
     assert japanese.log_odds(["beijing"], ["背景"])[0] < 0
     assert japanese.log_odds(["hotel"], ["ホテル"])[0] > 2
+
+
+def test_pairs_given_by_rows_have_the_odds_of_their_words():
+    left, right = ["paris", "water", "москва"], ["париж", "вода", "moscow", "wasser"]
+    letters = Letters.fit(left, right[:3])
+    rows, others = torch.tensor([2, 0, 0, 1, 2]), torch.tensor([2, 0, 3, 1, 0])
+    words = [left[row] for row in rows], [right[row] for row in others]
+    assert letters.log_odds_of(left, right, rows, others).tolist() == letters.log_odds(*words).tolist()
+    assert letters.log_odds_of(left, right, rows[:0], others[:0]).shape == (0,)

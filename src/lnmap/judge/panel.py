@@ -140,9 +140,11 @@ def describe(
     :param space: searched from the language that is asked for.
     :param top: the two best scores of each word, by `cosine + bias`, (n, 2).
     """
+    size = 8 * candidates.shape[1] * query.vectors.shape[1]  # bytes that are gathered for a word, and their copies
+    step = _ROWS if candidates.device.type == "cpu" else max(1, space.memory // size)
     found = [
         _describe_vectors(panel, space, query[rows], candidates[rows], top[rows])
-        for rows in (slice(start, start + _ROWS) for start in range(0, len(candidates), _ROWS))
+        for rows in (slice(start, start + step) for start in range(0, len(candidates), step))
     ]
     words = panel.facts.describe(direction.asked, query.rows, candidates, query.spelt)
     vectors = torch.cat(found) if found else words.new_zeros(*candidates.shape, len(_SPACE) + len(panel.columns))
@@ -155,7 +157,7 @@ def describe(
 
 def _describe_vectors(panel: Panel, space: BilingualSpace, query: Query, candidates: Tensor, top: Tensor) -> Tensor:
     """Describe what the vectors say: the ensemble's CSLS and margins both ways, and each system's cosine."""
-    products = gathered(space.target, candidates).mul_(query.vectors[:, None])  # (n, k, c)
+    products = gathered(space.target, candidates).mul_(query.vectors[:, None])  # (n, k, c); faster than bmm on a CPU
     cosines = products.sum(dim=2)
     means = space.target_means[candidates]
     score = cosines - means / 2

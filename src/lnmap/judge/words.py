@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -55,9 +54,8 @@ class WordFacts:
         found = [other, (other - own).clamp_min(0), (own - other).clamp_min(0)]
         if self.letters is None:
             return torch.stack(found, dim=-1)
-        words = [self.words[asked][row] for row in rows.tolist()] if spelt is None else list(spelt)
-        same, length = self._alike(asked, words, candidates)
-        odds = self._odds(asked, words, candidates)
+        same, length = self._alike(asked, rows, spelt, candidates)
+        odds = self._odds(asked, rows, spelt, candidates)
         foreign = self.foreign[asked.other].to(other.device)[candidates] if self.foreign else torch.zeros_like(other)
         found += [odds, same, same * own, same * (other - own), length, foreign.to(other) * same]
         return torch.stack(found, dim=-1)
@@ -71,9 +69,8 @@ class WordFacts:
             first = torch.full((len(self._numbers),), UNKNOWN)
             first[numbers.flip(0)] = torch.arange(len(numbers)).flip(0)  # the last one written is the most frequent
             self._first[asked] = first
-        words = [self.words[asked][row] for row in rows.tolist()] if spelt is None else spelt
         first = self._first[asked]
-        own = torch.tensor([self._numbers.get(fold(word), UNKNOWN) for word in words]).long()
+        own, _ = self._fold_words(asked, rows, spelt)
         known = (own >= 0) & (own < len(first))
         return torch.where(known, first[own.clamp(0, len(first) - 1)], UNKNOWN)[:, None].to(rows)
 
@@ -91,15 +88,27 @@ class WordFacts:
                 kept &= self.foreign[side].to(rows.device)[rows] < FOREIGN
         return kept
 
-    def _alike(self, asked: Side, words: Sequence[str], candidates: Tensor) -> tuple[Tensor, Tensor]:
+    def _alike(
+        self, asked: Side, rows: Tensor, spelt: Sequence[str] | None, candidates: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Return whether words are the same when folded, and how far apart their lengths are, each (n, k)."""
         numbers, lengths = self._fold(asked.other)
-        folded = [fold(word) for word in words]
-        own = torch.tensor([self._numbers.get(word, -1) for word in folded])[:, None].to(candidates)
-        length = torch.tensor([float(len(word)) for word in folded])[:, None].to(candidates.device)
+        own, length = (one[:, None].to(candidates.device) for one in self._fold_words(asked, rows, spelt))
         there = lengths.to(candidates.device)[candidates]
-        same = (numbers.to(candidates)[candidates] == own).float()
+        same = (numbers.to(candidates.device)[candidates] == own).float()
         return same, (length - there).abs() / torch.maximum(length, there).clamp_min(1)
+
+    def _fold_words(self, asked: Side, rows: Tensor, spelt: Sequence[str] | None) -> tuple[Tensor, Tensor]:
+        """Return the number of each word's folded form, -1 where the other language has none, and its length, (n,)."""
+        if spelt is None and asked in self._folded:
+            numbers, lengths = self._folded[asked]
+            return numbers[rows.to(numbers.device)], lengths[rows.to(lengths.device)]
+        forms = [fold(word) for word in self._words(asked, rows, spelt)]
+        numbers = torch.tensor([self._numbers.get(form, UNKNOWN) for form in forms], dtype=torch.long)
+        return numbers, torch.tensor([float(len(form)) for form in forms])
+
+    def _words(self, asked: Side, rows: Tensor, spelt: Sequence[str] | None) -> Sequence[str]:
+        return [self.words[asked][row] for row in rows.tolist()] if spelt is None else spelt
 
     def _fold(self, side: Side) -> tuple[Tensor, Tensor]:
         """Return the number of each word's folded form, and its length, each (n,)."""
@@ -109,18 +118,20 @@ class WordFacts:
             self._folded[side] = torch.tensor(numbers), torch.tensor([float(len(form)) for form in forms])
         return self._folded[side]
 
-    def _odds(self, asked: Side, words: Sequence[str], candidates: Tensor) -> Tensor:
+    def _odds(self, asked: Side, rows: Tensor, spelt: Sequence[str] | None, candidates: Tensor) -> Tensor:
         """Return how far letters speak for each pair being one word in two spellings, (n, k)."""
         assert self.letters is not None
-        there, found = self.words[asked.other], []
+        words, found = self._words(asked, rows, spelt), [torch.zeros(0, device=candidates.device)]
         for start in range(0, len(words), _BLOCK):
-            hits = candidates[start : start + _BLOCK].tolist()
-            left = [word for word, row in zip(words[start:], hits, strict=False) for _ in row]
-            right = [there[hit] for row in hits for hit in row]
-            pair = (left, right) if asked is Side.SOURCE else (right, left)
-            found.append(np.logaddexp(0, self.letters.log_odds(*pair)))
-        odds = torch.from_numpy(np.concatenate(found) if found else np.zeros(0, np.float32))
-        return odds.clamp_max(_MOST_ODDS).reshape(candidates.shape).to(candidates.device)
+            part = candidates[start : start + _BLOCK]
+            hits, right = part.unique(return_inverse=True)
+            left = torch.arange(len(part), device=part.device)[:, None].expand_as(part)
+            own, there = words[start : start + _BLOCK], [self.words[asked.other][hit] for hit in hits.tolist()]
+            pairs = (own, there, left.flatten(), right.flatten())
+            turned = (there, own, right.flatten(), left.flatten())
+            found.append(self.letters.log_odds_of(*(pairs if asked is Side.SOURCE else turned)))
+        odds = torch.cat(found)
+        return torch.logaddexp(torch.zeros_like(odds), odds).clamp_max(_MOST_ODDS).reshape(candidates.shape)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return what cannot be read off the words again."""

@@ -100,7 +100,9 @@ class EnsembleAlignment(Alignment):
         return cls(parts, spelling and Spelling.from_state(spelling, section(tensors, "spelling.")))
 
     def to(self, device: torch.device | str) -> EnsembleAlignment:
-        """Move to a device; spelling stays with the words."""
+        """Move to a device."""
         for part in self.parts:
             part.alignment.to(device)
+        if self.spelling is not None:
+            self.spelling.to(device)
         return self

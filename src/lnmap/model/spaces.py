@@ -87,8 +87,9 @@ def _maps(model: Model, direction: Direction) -> tuple[dict[Side, Map], dict[Sid
 
 
 def _map_rows(model: Model, side: Side, direction: Direction, rows: Tensor) -> Tensor:
-    vocabulary, places = model.side(side), rows.tolist()
-    return model.map(vocabulary.vectors[places], side, direction, [vocabulary.words[place] for place in places])
+    vocabulary, places = model.side(side), rows.cpu().numpy()
+    words = [vocabulary.words[place] for place in places.tolist()]
+    return model.map(vocabulary.vectors[places], side, direction, words)
 
 
 def check_spaces(model: Model) -> None:

@@ -20,7 +20,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ _PARTLY = 0.3  # likeness of letters of which one romanisation holds the other
 _ROUNDS, _SETTLED = 30, 1e-3  # of learning, at most, and until what a pair gains is less
 _PAIRS = 5000  # that are learnt from, the first ones
 _LONGEST = 32  # letters of a word that are looked at; with `_FEW` this keeps K finite
-_BLOCK = 2048
+_BLOCK, _MANY = 2048, 1 << 15  # pairs at a time; on a GPU
 _KANA = re.compile("[ぁ-ゖァ-ヺ]")
 
 
@@ -57,9 +57,11 @@ class _Coded:
     @classmethod
     def of(cls, forms: Sequence[str], alphabet: str) -> _Coded:
         lengths = np.array([len(form) for form in forms], dtype=np.int64)
-        number = {letter: row for row, letter in enumerate(alphabet)}
+        known, written = (np.array(list(map(ord, text)), dtype=np.int64) for text in (alphabet, "".join(forms)))
+        number = np.zeros(known.max(initial=0) + 1, dtype=np.int64)
+        number[known] = np.arange(len(known))
         letters = np.full((len(forms), int(lengths.max(initial=1))), -1, dtype=np.int64)
-        letters[np.arange(letters.shape[1]) < lengths[:, None]] = [number[one] for form in forms for one in form]
+        letters[np.arange(letters.shape[1]) < lengths[:, None]] = number[written]
         return cls(letters, lengths)
 
     def sums(self, values: Matrix) -> Matrix:
@@ -124,17 +126,20 @@ class Letters:
         """
         if len(left) != len(right):
             raise InputError(f"{len(left)} words but {len(right)} others; pairs are needed")
-        if not len(left):
-            return np.zeros(0, dtype=np.float32)
-        rows, coded, alphabets = [], [], []
+        rows = torch.arange(len(left))
+        return self.log_odds_of(left, right, rows, rows).numpy()
+
+    def log_odds_of(self, left: Sequence[str], right: Sequence[str], rows: Tensor, others: Tensor) -> Tensor:
+        """Return the log odds of pairs that are given by the rows of their words, (n,), computed where the rows are."""
+        if not len(rows):
+            return torch.zeros(0, device=rows.device)
+        coded, alphabets = [], []
         for side, words in zip(Side, (left, right), strict=True):
-            number = {word: row for row, word in enumerate(dict.fromkeys(words))}
-            forms = [_letters(word, self.kana[side]) for word in number]
+            forms = [_letters(word, self.kana[side]) for word in words]
             alphabets.append(self.alphabets[side] + "".join(sorted({*"".join(forms)} - {*self.alphabets[side]})))
-            rows.append(np.array([number[word] for word in words]))
             coded.append(_Coded.of(forms, alphabets[-1]))
         weights = self._weights(alphabets[0], alphabets[1])
-        return _odds(weights, coded[0], coded[1], rows[0], rows[1]).astype(np.float32)
+        return _odds(weights, coded[0], coded[1], rows, others).float().to(rows.device)
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return everything needed to rebuild it."""
@@ -154,12 +159,12 @@ class Letters:
 
     def _learn(self, left: _Coded, right: _Coded) -> None:
         """Repeat: how likely each pair is one word in two spellings, then what such pairs say about letters."""
-        rows = np.arange(len(left.lengths))
+        rows = torch.arange(len(left.lengths))
         before = -math.inf
         for _ in range(_ROUNDS):
             weights = self._weights(self.alphabets[Side.SOURCE], self.alphabets[Side.TARGET])
             together = np.zeros_like(self.together)
-            odds = _odds(weights, left, right, rows, rows, together)
+            odds = _odds(weights, left, right, rows, rows, together).numpy()
             share = np.exp(-np.logaddexp(0, -odds))
             self.together = together
             for side, coded, axis in ((Side.SOURCE, left, 1), (Side.TARGET, right, 0)):
@@ -198,10 +203,22 @@ def _letters(word: str, japanese: bool) -> str:
     whole = unicodedata.normalize("NFKC", word).lower()
     if whole.isascii():
         return (whole or word)[:_LONGEST]
-    whole = "".join(plain(one) for one in whole)
-    latin = fold if japanese else romanise
-    letters = "".join(latin(one) if unicodedata.east_asian_width(one) == "W" else one for one in whole)
-    return (letters or word)[:_LONGEST]
+    return (whole.translate(_COMPARED[japanese]) or word)[:_LONGEST]
+
+
+class _Compared(dict[int, str]):
+    """What each character is compared as; filled as characters are met."""
+
+    def __init__(self, latin: Callable[[str], str]) -> None:
+        self.latin = latin
+
+    def __missing__(self, code: int) -> str:
+        letters = plain(chr(code))
+        self[code] = "".join(self.latin(one) if unicodedata.east_asian_width(one) == "W" else one for one in letters)
+        return self[code]
+
+
+_COMPARED = {True: _Compared(fold), False: _Compared(romanise)}
 
 
 def _likeness(left: str, right: str) -> Matrix:
@@ -235,31 +252,31 @@ def _any_words(left: float, right: float, both: float) -> Matrix:
 
 
 def _odds(
-    weights: _Weights,
-    left: _Coded,
-    right: _Coded,
-    rows: NDArray[np.int64],
-    others: NDArray[np.int64],
-    together: Matrix | None = None,
-) -> Matrix:
+    weights: _Weights, left: _Coded, right: _Coded, rows: Tensor, others: Tensor, together: Matrix | None = None
+) -> Tensor:
     """Return the log odds of pairs of rows; add to `together` how often letters were written together in them."""
-    n, m = left.lengths[rows], right.lengths[others]
-    found = left.sums(weights.left)[rows] + right.sums(weights.right)[others] - weights.lengths[n, m]
+    device = rows.device if rows.device.type == "cuda" else torch.device("cpu")  # not every device has float64
+
+    def there(values: NDArray[Any]) -> Tensor:
+        return torch.from_numpy(values).to(device)
+
+    x, y = rows.to(device), others.to(device)
+    n, m = there(left.lengths)[x], there(right.lengths)[y]
+    found = there(left.sums(weights.left))[x] + there(right.sums(weights.right))[y] - there(weights.lengths)[n, m]
     found += math.log(_SHARE / (1 - _SHARE))
-    order = np.lexsort((m, n))
-    ratios = torch.from_numpy(weights.ratios).reshape(-1)
-    for start in range(0, len(order), _BLOCK):
-        block = order[start : start + _BLOCK]
-        a = torch.from_numpy(left.letters[rows[block], : n[block].max()].T.clip(0) * len(weights.right))  # (N, B)
-        b = torch.from_numpy(right.letters[others[block], : m[block].max()].T.clip(0))  # (M, B)
+    ratios, width = there(weights.ratios).reshape(-1), len(weights.right)
+    first, second = there(left.letters.clip(0) * width), there(right.letters.clip(0))
+    order = (n * (_LONGEST + 1) + m).argsort(stable=True)
+    for block in order.split(_BLOCK if device.type == "cpu" else _MANY):
+        a = first[x[block], : n[block].max()].T  # (N, B)
+        b = second[y[block], : m[block].max()].T  # (M, B)
         cells = a[:, None] + b
         k = ratios[cells]  # (N, M, B)
         with torch.set_grad_enabled(together is not None):
-            last = _ways(k.requires_grad_(together is not None), *map(torch.from_numpy, (n[block], m[block]))).log()
-            found[block] += last.detach().numpy()
+            last = _ways(k.requires_grad_(together is not None), n[block], m[block]).log()
+            found[block] += last.detach()
             if together is not None and k.numel():  # words without letters say nothing
-                share = torch.from_numpy(np.exp(-np.logaddexp(0, -found[block])))
-                (slope,) = torch.autograd.grad(last @ share, k)
+                (slope,) = torch.autograd.grad(last @ found[block].sigmoid(), k)
                 counted = (slope * k.detach()).reshape(-1).numpy()
                 together += np.bincount(cells.reshape(-1).numpy(), counted, together.size).reshape(together.shape)
     return found
@@ -269,7 +286,7 @@ def _ways(ratios: Tensor, n: Tensor, m: Tensor) -> Tensor:
     """Return K (B,) at the ends (n, m) of pairs of words, for ratios of shape (N, M, B)."""
     length, width, pairs = ratios.shape
     row = ratios.new_ones(width + 1, pairs)
-    columns = torch.arange(pairs)
+    columns = torch.arange(pairs, device=row.device)
     found = row[m, columns]
     for i in range(length):
         stepped = torch.cat([row[:1], row[1:] + ratios[i] * row[:-1]])

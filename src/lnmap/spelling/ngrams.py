@@ -11,9 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from lnmap.direction import Side
@@ -24,6 +22,8 @@ _LENGTHS = (2, 3, 4, 5)
 _BUCKETS = 1 << 18  # n-grams are counted by hash
 _BLOCK = 8192
 _FIRST, _LAST = "\x02", "\x03"  # mark where a word begins and ends
+_PRIME = 0x100000001B3
+_FACTORS = 0xBF58476D1CE4E5B9 - (1 << 64), 0x94D049BB133111EB - (1 << 64)  # of 64 bits, as signed numbers
 
 
 class Spelling:
@@ -38,17 +38,29 @@ class Spelling:
         self.weight, self.rarity, self.width = weight, rarity, width
 
     @classmethod
-    def of(cls, source: Sequence[str], target: Sequence[str], weight: float = 1.0, width: int = COLUMNS) -> Spelling:
+    def of(
+        cls,
+        source: Sequence[str],
+        target: Sequence[str],
+        weight: float = 1.0,
+        width: int = COLUMNS,
+        device: torch.device | str = "cpu",
+    ) -> Spelling:
         """Count the n-grams of two vocabularies."""
-        sides = zip(Side, (source, target), strict=True)
-        return cls(weight, {side: torch.from_numpy(_rarity(words)) for side, words in sides}, width)
+        sides, where = zip(Side, (source, target), strict=True), _computing(device)
+        return cls(weight, {side: _rarity(words, where) for side, words in sides}, width)
 
     def columns(self, side: Side, words: Sequence[str]) -> Tensor:
         """Describe words of one language: shape (n, width), of length sqrt(weight)."""
-        rarity, width = self.rarity[side].numpy(), self.width
+        rarity, width = self.rarity[side], self.width
         blocks = [_columns(words[i : i + _BLOCK], rarity, width) for i in range(0, len(words), _BLOCK)]
-        found = torch.from_numpy(np.concatenate(blocks) if blocks else np.zeros((0, width), np.float32))
+        found = torch.cat(blocks) if blocks else rarity.new_zeros(0, width)
         return torch.nn.functional.normalize(found, dim=1) * math.sqrt(self.weight)
+
+    def to(self, device: torch.device | str) -> Spelling:
+        """Compute on a device from now on, if it can."""
+        self.rarity = {side: rarity.to(_computing(device)) for side, rarity in self.rarity.items()}
+        return self
 
     def weighing(self, weight: float) -> Spelling:
         """Return the same with another weight."""
@@ -67,45 +79,54 @@ class Spelling:
         return cls(float(values["weight"]), rarity, int(values.get("width", COLUMNS)))
 
 
-def _hashes(words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return the row and the hash of every n-gram."""
+def _computing(device: torch.device | str) -> torch.device:
+    """Return where n-grams are counted: not every device has float64."""
+    return torch.device(device) if torch.device(device).type == "cuda" else torch.device("cpu")
+
+
+def _hashes(words: Sequence[str], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Return the row and the hash of every n-gram of some words."""
     marked = [_FIRST + fold(word) + _LAST for word in words]
-    codes = np.frombuffer("".join(marked).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
-    rows = np.repeat(np.arange(len(words)), [len(word) for word in marked])
+    written = bytearray("".join(marked).encode("utf-32-le", "surrogatepass"))
+    codes = torch.frombuffer(written, dtype=torch.int32).to(device).long()
+    lengths = torch.tensor([len(word) for word in marked], device=device)
+    rows = torch.arange(len(words), device=device).repeat_interleave(lengths)
     found_rows, found = [], []
-    rolling = codes.copy()
+    rolling = codes
     for n in range(2, min(max(_LENGTHS), len(codes)) + 1):
-        rolling = rolling[:-1] * np.uint64(0x100000001B3) + codes[n - 1 :]
+        rolling = rolling[:-1] * _PRIME + codes[n - 1 :]
         if n in _LENGTHS:
             inside = rows[n - 1 :] == rows[: len(rows) - n + 1]
             found_rows.append(rows[: len(rows) - n + 1][inside])
-            found.append(_mixed(rolling[inside] + np.uint64(n)))
-    return np.concatenate(found_rows or [rows]), np.concatenate(found or [codes])
+            found.append(_mixed(rolling[inside] + n))
+    return torch.cat(found_rows), torch.cat(found)
 
 
-def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mixed(hashes: Tensor) -> Tensor:
     """Spread the bits of hashes (the finaliser of splitmix64)."""
-    hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    hashes = (hashes ^ (hashes >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return hashes ^ (hashes >> np.uint64(31))
+    hashes = (hashes ^ _shifted(hashes, 30)) * _FACTORS[0]
+    hashes = (hashes ^ _shifted(hashes, 27)) * _FACTORS[1]
+    return hashes ^ _shifted(hashes, 31)
 
 
-def _rarity(words: Sequence[str]) -> NDArray[np.float32]:
+def _shifted(hashes: Tensor, bits: int) -> Tensor:
+    """Shift to the right, zeros coming in: torch brings in the sign."""
+    return (hashes >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def _rarity(words: Sequence[str], device: torch.device) -> Tensor:
     """log(words / occurrences) of each hashed n-gram, never negative."""
-    counts = np.zeros(_BUCKETS, np.int64)
+    counts = torch.zeros(_BUCKETS, dtype=torch.long, device=device)
     for start in range(0, len(words), _BLOCK):
-        counts += np.bincount(_bucket(_hashes(words[start : start + _BLOCK])[1]), minlength=_BUCKETS)
-    return np.log(np.maximum(len(words), 1) / np.maximum(counts, 1)).clip(0).astype(np.float32)
+        hashes = _hashes(words[start : start + _BLOCK], device)[1]
+        counts += torch.bincount(hashes % _BUCKETS, minlength=_BUCKETS)
+    return (max(len(words), 1) / counts.double().clamp_min(1)).log().clamp_min(0).float()
 
 
-def _bucket(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    return (hashes % np.uint64(_BUCKETS)).astype(np.int64)
-
-
-def _columns(words: Sequence[str], rarity: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+def _columns(words: Sequence[str], rarity: Tensor, width: int) -> Tensor:
     """Sum the n-grams of each word into columns, each with a sign of its own."""
-    rows, hashes = _hashes(words)
-    column = ((hashes >> np.uint64(20)) % np.uint64(width)).astype(np.int64)
-    signed = np.where(hashes >> np.uint64(63), 1.0, -1.0) * rarity[_bucket(hashes)]
-    sums = np.bincount(rows * width + column, weights=signed, minlength=len(words) * width)
-    return sums.reshape(len(words), width).astype(np.float32)
+    rows, hashes = _hashes(words, rarity.device)
+    column = _shifted(hashes, 20) % width
+    signed = torch.where(hashes < 0, 1.0, -1.0) * rarity[hashes % _BUCKETS]
+    sums = torch.bincount(rows * width + column, signed.double(), minlength=len(words) * width)
+    return sums.reshape(len(words), width).float()

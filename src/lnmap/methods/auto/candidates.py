@@ -81,7 +81,8 @@ class Field:
             return top_k(self.asked[rows], self.answering, count, **search)
         few, fewer = (words[:, :_COMPONENTS].to(fast_type(words)) for words in (self.asked, self.answering))
         near = top_k(few[rows], fewer.contiguous(), count + _SPARE, **search)[1]
-        step = _ROWS if near.device.type == "cpu" else _WORDS
+        size = 4 * near.shape[1] * self.answering.shape[1]  # bytes that are gathered for a word
+        step = _ROWS if near.device.type == "cpu" else max(1, run.memory // size)
         blocks = zip(rows.split(step), near.split(step), strict=True)
         cosines = [gathered(self.answering, some).mul_(self.asked[own][:, None]).sum(dim=2) for own, some in blocks]
         best, place = torch.cat(cosines).topk(min(count, near.shape[1]), dim=1)
