@@ -22,7 +22,7 @@ from torch import Tensor
 from lnmap.errors import OptionError
 from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
-from lnmap.search.blocks import MEMORY, score_blocks, top_k
+from lnmap.search.blocks import MEMORY, keep_trying, score_blocks, top_k
 from lnmap.search.near import fast_type, means_of, means_of_both
 from lnmap.search.some import SomeMeans
 
@@ -37,6 +37,7 @@ __all__ = [
     "Hits",
     "best_ranks",
     "fast_type",
+    "keep_trying",
     "neighbourhood_means",
     "score_blocks",
     "top_k",

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from lnmap.direction import Side
 from lnmap.embeddings import Embeddings
@@ -21,7 +22,7 @@ from lnmap.io import read, read_lexicon
 from lnmap.io.atomic import locked
 from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
 from lnmap.methods import DEFAULT_METHOD, make_method
-from lnmap.methods.base import Checkpoint, Method, Run, require_finite
+from lnmap.methods.base import Alignment, Checkpoint, Method, Run, require_finite
 from lnmap.model.device import as_tensor, pick_device
 from lnmap.model.marks import LatestMarks, corrected, read_marks
 from lnmap.model.model import Model, load
@@ -29,10 +30,11 @@ from lnmap.model.subwords import is_subword_source
 from lnmap.pipeline.calibrate import calibrate as hold_out_and_fit
 from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Progress, Silent
-from lnmap.retrieve import MEMORY
+from lnmap.retrieve import MEMORY, keep_trying
 from lnmap.version import __version__
 
 _SMALLEST, _LARGEST = 1e-15, 1e15
+_LEAST_MEMORY = 32 << 20  # bytes per block: a device that has no room for these has none for the vectors
 Pairs = Lexicon | str | Path | Iterable[tuple[str, str]] | None
 
 
@@ -115,7 +117,7 @@ def align(
         run.back = None if back is None else torch.as_tensor(back.rows(target, source), device=run.device)
         run.known = torch.as_tensor(given.rows(source, target), device=run.device)
         with _computable(system):
-            alignment = system.fit(x, y, rows, run)
+            alignment = _fit(system, x, y, rows, run)
             require_finite(system.name, **alignment.state()[1])
             if calibrate and run.confidence is None and run.judges is None:
                 run.confidence = hold_out_and_fit(system, x, y, rows, run, run.known)
@@ -133,7 +135,7 @@ def align(
             outside=outside,
             back=back,
             device=run.device,
-            memory=memory,
+            memory=run.memory,
             progress=progress,
         )
         _with_subwords(model, given_sides)
@@ -163,6 +165,17 @@ def _with_subwords(model: Model, sides: Mapping[Side, Any]) -> Model:
         if is_subword_source(vectors):
             model.use_subwords(side, vectors)
     return model
+
+
+def _fit(system: Method, x: Tensor, y: Tensor, pairs: Tensor, run: Run) -> Alignment:
+    """Fit a system; where the device runs out of memory, begin again with smaller blocks, or go on where it saved."""
+
+    def attempt(memory: int) -> Alignment:
+        run.memory = memory
+        run.log.clear()  # what an attempt that failed had logged; a checkpoint puts back its own
+        return system.fit(x, y, pairs, run)
+
+    return keep_trying(attempt, run.memory, run.progress, _LEAST_MEMORY)
 
 
 @contextmanager

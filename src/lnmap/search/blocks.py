@@ -17,13 +17,15 @@ _LEAST_MEMORY = 1 << 20  # a device without this much room can do nothing
 T = TypeVar("T")
 
 
-def keep_trying(job: Callable[[int], T], memory: int, progress: Progress | None = None) -> T:
+def keep_trying(
+    job: Callable[[int], T], memory: int, progress: Progress | None = None, least: int = _LEAST_MEMORY
+) -> T:
     """Do a job within a budget of bytes; where the device runs out of memory, begin it again with half as much."""
     while True:
         try:
             return job(memory)
         except torch.OutOfMemoryError:
-            if memory // 2 < _LEAST_MEMORY:
+            if memory // 2 < least:
                 raise
         memory //= 2  # outside the handler, which keeps the failed job's tensors
         (progress or Silent()).note(f"the device ran out of memory; going on with blocks of {memory >> 20} MB")
