@@ -8,15 +8,21 @@ import lnmap
 from lnmap.datasets import bundled_pair
 from lnmap.direction import Direction, Side
 from lnmap.errors import TrainingError
+from lnmap.judge import WordFacts
+from lnmap.judge.kinds import Kinds
 from lnmap.judge.logit import Judge, Weights
 from lnmap.judge.panel import CHOSEN_BACK
 from lnmap.lexicon import Lexicon
 from lnmap.methods import make_method
-from lnmap.methods.auto.judging import Outcomes, unseen
+from lnmap.methods.auto.growing import Ground, Stand
+from lnmap.methods.auto.judging import Outcomes, chosen, fit_judge, unseen
 from lnmap.methods.auto.rounds import harms
+from lnmap.methods.auto.systems import Vocabularies
+from lnmap.methods.auto.ways import possible_starts
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.pipeline.checkpoint import FolderCheckpoint
+from lnmap.progress import Silent
 from lnmap.spelling import COLUMNS, Spelling, fold
 
 FAST = {"rounds": 1}
@@ -100,7 +106,6 @@ class TestHeldOut:
         own = torch.tensor([[0, 9], [8, 0], [0, 1], [2, 7]])  # [0, 1]: the seed says what 1 means; [2, 7]: not held out
         rows = unseen(dictionary, seed, seed[:1], own).tolist()
         assert rows == [[1, 1], [2, 2], [5, 5], [0, 9], [8, 0]]
-        assert unseen(dictionary, seed, seed[:1], None).tolist() == [[1, 1], [2, 2], [5, 5]]
 
 
 def test_better_than_its_parts(model, small):
@@ -115,8 +120,9 @@ def test_better_than_its_parts(model, small):
 
 def test_says_how_it_grew_and_knows_its_confidence(model):
     rows = [row for row in model.log if row["stage"] == "round"]
-    assert [row["round"] for row in rows] == [0, 1]
+    assert [(row["start"], row["round"]) for row in rows] == [("seed", 0), ("seed", 1), ("found", 0), ("found", 1)]
     assert rows[0]["pairs"] == len(model.pairs) < rows[1]["pairs"]
+    assert rows[0]["pairs"] < rows[2]["pairs"]
     assert all(0 <= row["found"] <= 100 for row in rows)
     best = model.translate("music", given=False)[0].candidates[0]
     assert best.confidence is not None
@@ -173,6 +179,91 @@ def test_wrong_pairs_are_refused(small):
         lnmap.align(source, target, wrong, options=FAST | {"spelling": False}, device="cpu")
 
 
+def with_more(x, y, seed, facts, run):
+    """Find further pairs in no time."""
+    return torch.cat([seed, torch.arange(700, 720)[:, None].repeat(1, 2)])
+
+
+def test_held_out_words_choose_the_start(small, monkeypatch):
+    source, target, train, _ = (small[0].head(800), small[1].head(800), *small[2:])
+    pairs = train.take(None, source, target)
+    monkeypatch.setattr("lnmap.methods.auto.growing.FEW", len(pairs))
+    monkeypatch.setattr("lnmap.methods.auto.ways.first_pairs", with_more)
+    kept = {}
+    for name, better in (("seed", -1.0), ("found", 1.0)):
+        monkeypatch.setattr(
+            Stand, "ranks", property(lambda self, sign=better: torch.full((9,), sign * len(self.dictionary)))
+        )
+        progress = Silent()
+        model = lnmap.align(source, target, pairs, options={"rounds": 0}, device="cpu", progress=progress)
+        kept[name] = model.alignment.parts[0].alignment.state()[1]
+        assert any("the better one is kept" in note for note in progress.notes)
+    seed = lnmap.align(source, target, pairs, options={"rounds": 0, "folds": 0}, device="cpu")
+    alone = seed.alignment.parts[0].alignment.state()[1]
+    assert all(torch.equal(alone[name], tensor) for name, tensor in kept["seed"].items())
+    assert not all(torch.equal(alone[name], tensor) for name, tensor in kept["found"].items())
+
+
+@pytest.mark.parametrize(
+    ("words", "folds", "names"),
+    [
+        (399, 3, ["found"]),
+        (400, 3, ["seed", "found"]),
+        (999, 3, ["seed", "found"]),
+        (1000, 3, ["seed"]),
+        (500, 0, ["seed"]),
+        (399, 0, ["found"]),
+    ],
+)
+def test_how_to_start(words, folds, names):
+    seed = torch.arange(words)[:, None].repeat(2, 2)[:, :2]  # each pair twice: words count
+    bare = Vocabularies(torch.zeros(1, 1), torch.zeros(1, 1), (torch.zeros(1, 0), torch.zeros(1, 0)))
+    facts = WordFacts({side: [""] for side in Side}, None, None)
+    assert [start.name for start in possible_starts(Ground(bare, seed, seed, facts, 10, folds), Run())] == names
+
+
+class TestChosen:
+    """A seed is often made of the most frequent words of one language, and says little about its rarer ones."""
+
+    @pytest.mark.parametrize(("rarer", "expected"), [(1, False), (2, False), (3, True)])
+    def test_where_the_words_asked_for_are_far_rarer(self, rarer, expected):
+        rows = torch.arange(100)
+        seed = torch.stack([rows, rarer * rows], dim=1)  # source words are the most frequent ones
+        vectors = Vocabularies(torch.zeros(1000, 1), torch.zeros(1000, 1), (torch.zeros(0), torch.zeros(0)))
+        assert chosen(seed, vectors, Direction.BACKWARD) is expected
+        assert not chosen(seed, vectors, Direction.FORWARD)
+        assert chosen(seed.flip(1), vectors, Direction.FORWARD) is expected
+
+    def test_counts_shares_of_the_vocabularies(self):
+        rows = torch.arange(100)
+        vectors = Vocabularies(torch.zeros(1000, 1), torch.zeros(4000, 1), (torch.zeros(0), torch.zeros(0)))
+        assert not chosen(torch.stack([rows, 4 * rows], dim=1), vectors, Direction.BACKWARD)
+
+    def test_rarer_candidates_teach_nothing_then(self):
+        """Right answers are as often rare as frequent, but the seed has the frequent ones only."""
+        rng = torch.Generator().manual_seed(0)
+        n, k = 600, 10
+        candidates = torch.randint(0, 1000, (n, k), generator=rng)
+        frequency = -candidates.float() / 500  # a candidate's rank says nothing about whether it is right
+        likeness = torch.randn(n, k, generator=rng)
+        right = torch.zeros(n, k, dtype=torch.bool)
+        right[torch.arange(n), likeness.argmax(dim=1)] = True
+        given = candidates[right] < 300
+        found = Outcomes(
+            torch.stack([likeness, frequency], dim=2)[given],
+            torch.ones(n, k, dtype=torch.bool)[given],
+            right[given],
+            torch.arange(n)[given],
+            candidates[given],
+        )
+        kinds = Kinds(torch.randn(1000, 3, generator=rng))
+        biased, fair = (
+            fit_judge(("csls", "other"), found, kinds, True, one)[0].weights.values[1] for one in (False, True)
+        )
+        assert biased > 0.6
+        assert abs(fair) < biased / 3
+
+
 class KilledError(Exception):
     pass
 
@@ -189,13 +280,18 @@ class Dying(FolderCheckpoint):
         super().save(values, tensors)
 
 
-@pytest.mark.parametrize("saves", [1, 2])  # rounds that are over
-def test_killed_run_ends_with_the_same_bits(small, tmp_path, saves):
+@pytest.mark.parametrize(
+    ("few", "rounds", "saves"), [(400, 3, 1), (400, 3, 2), (100, 1, 1), (100, 1, 2)]
+)  # what is saved: rounds of the one start; or one round and all of the first of two
+def test_killed_run_ends_with_the_same_bits(small, tmp_path, monkeypatch, few, rounds, saves):
+    monkeypatch.setattr("lnmap.methods.auto.growing.FEW", few)
+    if few < 200:
+        monkeypatch.setattr("lnmap.methods.auto.ways.first_pairs", with_more)
     source, target, train, _ = small
     x, y = (torch.from_numpy(np.array(side.vectors[:1000])) for side in (source, target))
     head = [side.head(1000) for side in (source, target)]
     rows = torch.as_tensor(train.take("200-unique", *head).rows(*head))
-    method = make_method("auto", values={"rounds": 3})
+    method = make_method("auto", values={"rounds": rounds})
     words = head[0].words, head[1].words
     whole = Run(words=words)
     expected = method.fit(x, y, rows, whole)

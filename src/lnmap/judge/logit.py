@@ -57,6 +57,7 @@ class Judge:
         prior: Weights,
         ridge: float | Tensor,
         complete: bool = True,
+        possible: Tensor | None = None,
     ) -> Judge:
         """Learn from the candidates of words.
 
@@ -67,13 +68,17 @@ class Judge:
         :param ridge: how many times a weight's squared distance from the prior counts, where a word counts once; a
             number, or one per feature (f,).
         :param complete: words come with all their translations, not with one of several.
+        :param possible: which could have been given (n, k), where that was not left to the words asked for: weights are
+            learnt among these, and not from words whose right candidates are others.
         """
         if not len(features):
             raise InputError("a judge learns from words whose translations are known; got none")
         x, start = _clipped(features).double().cpu(), prior.of(names)
         there, right = there.cpu(), (right & there).cpu()
-        good = torch.cat([right, ~right.any(dim=1, keepdim=True)], dim=1)  # (n, k + 1)
-        found = _newton(x, there, good, start, ridge).tolist()
+        able = there if possible is None else there & possible.cpu()
+        kept = (right & able).any(dim=1) | ~right.any(dim=1)
+        good = torch.cat([right & able, ~right.any(dim=1, keepdim=True)], dim=1)  # (n, k + 1)
+        found = _newton(x[kept], able[kept], good[kept], start, ridge).tolist()
         judge = cls(Weights(tuple(names), tuple(found[:-1]), found[-1]))
         best, place = judge.softmax(features, there.to(features.device)).cpu().max(dim=1, keepdim=True)
         first = right.gather(1, place)[:, 0]

@@ -11,16 +11,18 @@ from lnmap.direction import Side
 from lnmap.errors import TrainingError
 from lnmap.foreign import foreignness
 from lnmap.judge import Judges, WordFacts
-from lnmap.methods.auto.growing import GROWTH, Ground, Stand, grown
+from lnmap.methods.auto.growing import GROWTH, Ground, Stand, Start, grown
 from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
-from lnmap.methods.auto.start import doubt, first_pairs
+from lnmap.methods.auto.start import doubt
 from lnmap.methods.auto.systems import SPELLING, Vocabularies, spelt_columns
 from lnmap.methods.auto.trim import trimmed
+from lnmap.methods.auto.ways import possible_starts
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.methods.options import Options, option
 from lnmap.normalize import RENORM
+from lnmap.progress import Task
 from lnmap.spelling import Letters, Spelling, lacks_romanisation
 
 _LEAST = 5  # seed pairs
@@ -34,7 +36,7 @@ class AutoOptions(Options):
 
     normalize: str = option(RENORM, "normalisation recipe of both languages, for the rotation")
     spelling: bool = option(True, "let the words' spelling take part")
-    rounds: int = option(1, "how often the dictionary grows; with fewer than 500 pairs once more", low=0)
+    rounds: int = option(1, "how often the dictionary grows; with fewer than 400 pairs once more", low=0)
     sure: float = option(0.5, "probability that a pair must have to join the dictionary", low=0)
     folds: int = option(
         3, "parts of the seed held out in turn to learn the judge from; 0: the judge learnt on other languages", low=0
@@ -57,7 +59,7 @@ class Auto(Method):
     departures = {None: "not a published system", "fast": "searches fewer words, holds out two parts, not three"}
     alignment = EnsembleAlignment
     costs = {None: Cost(fixed=55, one=10), "fast": Cost(fixed=25, one=8)}
-    revisions = {None: 4, "fast": 2}
+    revisions = {None: 5, "fast": 3}
     quick = {"rounds": 1}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
@@ -80,26 +82,49 @@ class Auto(Method):
         return EnsembleAlignment(best.systems.parts, spelling)
 
     def _grow(self, ground: Ground, run: Run) -> Stand:
-        """Return where the run stands when another round helps no more, or all are done."""
-        now = resume(run) or Progressed(0, first_dictionary(ground, run))
+        """Grow a dictionary from each start, and return where the run stands that finds held-out words best."""
+        now, starts = resume(run), possible_starts(ground, run)
         last = self.options.rounds + (ground.few and self.options.rounds > 0)
+        seconds = ground.seconds(last + 1) - GROWTH
+        stands: list[Stand] = []
+        with run.progress.task("training", len(starts) * seconds) as whole:
+            whole.advance(now.way * seconds + ground.seconds(now.round))
+            if now.rival is not None:
+                stands.append(ground.stand(now.rival, now.rival_own, starts[0], True, whole, run))
+            for start in starts[now.way :]:
+                found = self._grow_from(start, ground, now, last, whole, run)
+                stands.append(replace(found, found={}))
+                if len(stands) < len(starts):
+                    now = Progressed(way=1, rival=found.dictionary, rival_own=found.held)
+                    now.save(run)
+        if len(stands) > 1:
+            shares = " and ".join(
+                f"{one.share:.0f} % from the start '{way.name}'" for way, one in zip(starts, stands, strict=True)
+            )
+            run.progress.note(f"seed words held out are found: {shares}; the better one is kept")
+        return max(stands, key=lambda one: float(one.ranks.mean()) if len(one.ranks) else 0.0)
+
+    def _grow_from(self, start: Start, ground: Ground, now: Progressed, last: int, whole: Task, run: Run) -> Stand:
+        """Return where the run stands when another round helps no more, or all are done."""
         best: Stand | None = None
-        with run.progress.task("training", ground.seconds(last + 1) - GROWTH) as whole:
-            whole.advance(ground.seconds(now.round))
-            while True:
-                found = ground.stand(now.dictionary, now.own, now.round == last, whole, run)
-                self._record(found, now.round, run)
-                if now.before is not None and harms(found.ranks, now.ranks):
-                    run.progress.note(f"growing the dictionary to {len(now.dictionary):,} pairs did not help: left out")
-                    return best or ground.stand(now.before, now.own_before, True, whole, run)
-                best, sure = found, self.options.sure
-                if now.round == last:
-                    return best
-                larger, own = grown(best, ground.seed, sure), best.own(sure)
-                best = found = replace(best, found={})  # what was searched is large, and done with
-                now = Progressed(now.round + 1, larger, own, best.dictionary, now.own, best.ranks)
-                now.save(run)
-                whole.advance(GROWTH)
+        if now.dictionary is None:
+            now = now._replace(dictionary=start.find(ground.seed))
+        while True:
+            assert now.dictionary is not None
+            found = ground.stand(now.dictionary, now.own, start, now.round == last, whole, run)
+            self._record(found, start, now.round, run)
+            if now.before is not None and harms(found.ranks, now.ranks):
+                run.progress.note(f"growing the dictionary to {len(now.dictionary):,} pairs did not help: left out")
+                return best or ground.stand(now.before, now.own_before, start, True, whole, run)
+            best, sure = found, self.options.sure
+            if now.round == last:
+                return best
+            larger, own = grown(best, ground.seed, sure), best.own(sure)
+            best = found = replace(best, found={})  # what was searched is large, and done with
+            now = now._replace(round=now.round + 1, dictionary=larger, own=own, before=best.dictionary)
+            now = now._replace(own_before=best.held, ranks=best.ranks)
+            now.save(run)
+            whole.advance(GROWTH)
 
     def _spelling(self, run: Run) -> Spelling | None:
         """Return the words' spelling as columns, if it is wanted and the words are known."""
@@ -107,11 +132,12 @@ class Auto(Method):
             return None
         if any(lacks_romanisation(words) for words in run.words):
             run.progress.note("words are not romanised: the package anyascii is not installed")
-        return Spelling.of(*run.words, SPELLING, _COLUMNS)
+        return Spelling.of(*run.words, SPELLING, _COLUMNS, run.device)
 
-    def _record(self, now: Stand, number: int, run: Run) -> None:
+    def _record(self, now: Stand, start: Start, number: int, run: Run) -> None:
         """Log how well held-out words are found."""
-        run.record(stage="round", round=number, pairs=len(now.dictionary), words=now.words, found=now.share)
+        held = {"words": now.words, "found": now.share}
+        run.record(stage="round", start=start.name, round=number, pairs=len(now.dictionary), **held)
 
     def _check(self, best: Stand) -> None:
         """Refuse what finds next to none of the held-out words, where it is more than bad luck."""
@@ -140,11 +166,3 @@ def _without(pairs: Tensor, wrong: Tensor) -> Tensor:
     """Return pairs (k, 2) that are none of the wrong ones."""
     size = max(int(part.max()) for part in (pairs, wrong) if len(part)) + 1 if len(wrong) else 1
     return pairs[~torch.isin(pairs[:, 0] * size + pairs[:, 1], wrong[:, 0] * size + wrong[:, 1])]
-
-
-def first_dictionary(ground: Ground, run: Run) -> Tensor:
-    """Return the pairs to start from (k, 2): the seed, and where it is small what can be found from it."""
-    if not ground.few:
-        return ground.seed
-    facts = ground.facts if ground.facts.letters is not None else None
-    return first_pairs(ground.vectors.source, ground.vectors.target, ground.seed, facts, run)

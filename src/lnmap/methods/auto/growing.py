@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,19 +16,30 @@ from lnmap.judge.logit import Judge
 from lnmap.judge.panel import Panel
 from lnmap.judge.words import WordFacts
 from lnmap.methods.auto.candidates import Field, Lists, survey
-from lnmap.methods.auto.judging import FOLD, Outcomes, learn_judges, usual
-from lnmap.methods.auto.start import FEW
+from lnmap.methods.auto.judging import FOLD, Outcomes, learn_judges, unseen, usual
+from lnmap.methods.auto.start import FEW, without
 from lnmap.methods.auto.systems import Vocabularies, columns, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.progress import Task
 
-SEARCH, GROWTH = 11.0, 12.0  # CPU seconds for 17 000 words, to show how far a run has come
+# CPU seconds for 17 000 words, to show how far a run has come.
+SEARCH, GROWTH = 11.0, 12.0
+
+
+class Start(NamedTuple):
+    """A way to start: a name, and what finds the pairs to begin with from seed pairs (k, 2)."""
+
+    name: str
+    find: Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
 class Stand:
-    """Where a run stands: a dictionary (k, 2), the systems fitted on it, and the judges of what they find."""
+    """Where a run stands: a dictionary (k, 2), the systems fitted on it, and the judges of what they find.
+
+    :param held: pairs (h, 2) that words of the seed chose when they were held out, in the round before.
+    """
 
     dictionary: Tensor
     systems: EnsembleAlignment
@@ -34,6 +47,7 @@ class Stand:
     found: dict[Direction, tuple[Field, Lists]]
     judges: dict[Direction, Judge]
     outcomes: dict[Direction, Outcomes]
+    held: Tensor | None = None
 
     @cached_property
     def ranks(self) -> Tensor:
@@ -75,10 +89,15 @@ class Ground:
     most: int
     folds: int
 
+    @cached_property
+    def words(self) -> int:
+        """Source words of the seed."""
+        return len(self.seed[:, 0].unique())
+
     @property
     def few(self) -> bool:
         """Whether the seed is too small to hold words out of it."""
-        return len(self.seed[:, 0].unique()) < FEW
+        return self.words < FEW
 
     @cached_property
     def kinds(self) -> dict[Side, Kinds]:
@@ -87,17 +106,19 @@ class Ground:
 
     @property
     def learns(self) -> bool:
-        """Whether the judges learn from the seed: not where the dictionary was found from it, so that all is seen."""
+        """Whether the judges learn from the seed."""
         return self.folds > 0 and not self.few
 
     def seconds(self, rounds: int) -> float:
         """Return about how many CPU seconds some rounds take for 17 000 words, growth after each included."""
         return rounds * (SEARCH + (FOLD * self.folds if self.learns else 0) + GROWTH)
 
-    def stand(self, dictionary: Tensor, own: Tensor | None, last: bool, whole: Task, run: Run) -> Stand:
+    def stand(self, dictionary: Tensor, own: Tensor | None, start: Start, last: bool, whole: Task, run: Run) -> Stand:
         """Fit the systems on a dictionary, search both vocabularies, and learn the judges from the seed.
 
-        :param own: pairs (h, 2) that words of the seed chose when they were held out, in the round before.
+        :param own: pairs (h, 2) that words of the seed chose when they were held out, in the round before; None in the
+            first one.
+        :param start: how the first dictionary was found from the seed; held-out words take no part in it.
         :param last: nothing more is to grow, so that nothing is searched unless the judges learn from it.
         :param whole: advanced by the seconds that one round takes, growth aside.
         """
@@ -111,10 +132,14 @@ class Ground:
         if not self.learns:
             return Stand(dictionary, systems, panel, found, {one: usual(panel, one) for one in Direction}, {})
         fields = {direction: field for direction, (field, _) in found.items()}
+
+        def rest(held: Tensor) -> Tensor:
+            return start.find(without(self.seed, held)) if own is None else unseen(dictionary, self.seed, held, own)
+
         panel, judges, outcomes = learn_judges(
-            self.vectors, dictionary, self.seed, self.known, panel, self.kinds, fields, own, self.folds, whole, run
+            self.vectors, self.seed, self.known, panel, self.kinds, fields, rest, self.folds, whole, run
         )
-        return Stand(dictionary, systems, panel, found, judges, outcomes)
+        return Stand(dictionary, systems, panel, found, judges, outcomes, own)
 
 
 def answers(now: Stand, direction: Direction) -> tuple[Tensor, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ from lnmap.retrieve import BilingualSpace
 
 FOLD = 7.0  # CPU seconds for 17 000 words, to show how far a run has come
 _HELD = 2000  # words that are held out in all
+_NEARLY_ALL = 0.9  # of the words of a seed, or of right answers
+_CHOSEN = 2.0  # where nearly all words of one side are this much rarer, frequent ones of the other side were chosen
 _RIDGE, _RIDGE_KIND = 30.0, 100.0
 _SEVERAL = 1.2  # translations per word, in a dictionary that gives all
 # Means of the weights learnt from development words of English with French, Finnish, Greek and Hebrew, each language
@@ -74,31 +77,29 @@ class Outcomes(NamedTuple):
 
 def learn_judges(
     vectors: Vocabularies,
-    dictionary: Tensor,
     seed: Tensor,
     known: Tensor,
     panel: Panel,
     kinds: dict[Side, Kinds],
     fields: dict[Direction, Field],
-    own: Tensor | None,
+    rest: Callable[[Tensor], Tensor],
     parts: int,
     whole: Task,
     run: Run,
 ) -> tuple[Panel, dict[Direction, Judge], dict[Direction, Outcomes]]:
     """Return the panel with the kinds of words that answers are, the judge of each direction, and what it learnt from.
 
-    :param dictionary: what the systems are fitted on (k, 2), the seed among it.
+    :param seed: pairs (k, 2) that are held out in turn.
     :param known: all pairs known to be right (m, 2).
-    :param fields: both vocabularies as systems see them that were fitted on all of it.
-    :param own: pairs (h, 2) that held-out words chose in the round before. Pairs that joined the dictionary look better
-        to systems fitted on them than they are; held-out words must look as good, or the judge is too sure of the rest.
+    :param fields: both vocabularies as systems see them that were fitted on the whole dictionary.
+    :param rest: returns the dictionary (k, 2) without held-out pairs (h, 2).
     :param parts: how many parts of the seed are held out in turn.
     :param whole: advanced by `FOLD` after each.
     """
     judges: dict[Direction, Judge] = {}
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
     for held in folds(seed, parts, run):
-        systems = fit_systems(vectors, unseen(dictionary, seed, held, own), run)
+        systems = fit_systems(vectors, rest(held), run)
         for direction, one in _judged_fold(systems, vectors, fields, held, known, panel, run).items():
             gathered[direction].append(one)
         whole.advance(FOLD)
@@ -106,31 +107,57 @@ def learn_judges(
     for direction, found_words in gathered.items():
         every = Outcomes(*(torch.cat(column) for column in zip(*found_words, strict=True)))
         side, complete = direction.answering, _complete(known, direction)
-        judges[direction], weights = fit_judge(panel.names(direction), every, kinds[side], complete)
+        frequent = chosen(seed, vectors, direction)
+        judges[direction], weights = fit_judge(panel.names(direction), every, kinds[side], complete, frequent)
         liked[side] = kinds[side].scores(weights)
         features = torch.cat([every.features, liked[side][every.candidates][..., None]], dim=-1)
         outcomes[direction] = every._replace(features=features)
     return replace(panel, kinds=liked), judges, outcomes
 
 
-def fit_judge(names: tuple[str, ...], found: Outcomes, kinds: Kinds, complete: bool) -> tuple[Judge, Tensor]:
-    """Fit a judge that also looks at the kind of word, one more feature; return the kinds' weights (r,) with it."""
+def chosen(seed: Tensor, vectors: Vocabularies, direction: Direction) -> bool:
+    """Return whether a seed (k, 2) was chosen by how frequent its answers are: it has far rarer words to be asked for.
+
+    Translations of the thousand most frequent English words tell little about which English words answer others: rarer
+    ones were never asked for.
+    """
+    sizes = torch.tensor([len(vectors.source), len(vectors.target)], dtype=torch.float64)
+    share = seed.cpu().double().quantile(_NEARLY_ALL, dim=0) / sizes
+    asked, answering = (0, 1) if direction is Direction.FORWARD else (1, 0)
+    return bool(_CHOSEN * share[answering] < share[asked])
+
+
+def fit_judge(
+    names: tuple[str, ...], found: Outcomes, kinds: Kinds, complete: bool, frequent: bool = False
+) -> tuple[Judge, Tensor]:
+    """Fit a judge that also looks at the kind of word, one more feature; return the kinds' weights (r,) with it.
+
+    :param frequent: answers were chosen by how frequent they are; candidates that are rarer than nearly all right ones
+        could not have been given.
+    """
+    possible = found.there
+    if frequent and found.right.any():
+        ranks = found.candidates[found.right].cpu().double()
+        possible = found.there & (found.candidates <= int(ranks.quantile(_NEARLY_ALL)))
     coordinates = kinds.coordinates(found.candidates)  # (n, k, r)
     every = torch.cat([found.features, coordinates], dim=-1)
     ridge = torch.tensor([_RIDGE] * len(names) + [_RIDGE_KIND] * coordinates.shape[-1], dtype=torch.float64)
-    judge = Judge.fit((*names, *kinds.names), every, found.there, found.right, USUAL, ridge, complete)
+    judge = Judge.fit((*names, *kinds.names), every, found.there, found.right, USUAL, ridge, complete, possible)
     own, rest = judge.weights.values[: len(names)], judge.weights.values[len(names) :]
     weights = Weights((*names, KIND), (*own, 1.0), judge.weights.none)
     return replace(judge, weights=weights), torch.tensor(rest)
 
 
-def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor | None) -> Tensor:
-    """Return a dictionary (k, 2) without held-out pairs (h, 2), but with what their words chose by themselves."""
-    rest = without(dictionary, held)
-    if own is None:
-        return rest
+def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor) -> Tensor:
+    """Return a dictionary (k, 2) without held-out pairs (h, 2), but with what their words chose by themselves.
+
+    Pairs that joined the dictionary look better to systems fitted on them than they are; held-out words must look as
+    good, or the judge is too sure of the rest.
+
+    :param own: pairs (m, 2) that words of the seed chose when they were held out, in the round before.
+    """
     theirs = torch.isin(own[:, 0], held[:, 0]) | torch.isin(own[:, 1], held[:, 1])
-    return torch.cat([rest, without(own[theirs], without(seed, held))])
+    return torch.cat([without(dictionary, held), without(own[theirs], without(seed, held))])
 
 
 def usual(panel: Panel, direction: Direction) -> Judge:

@@ -25,7 +25,10 @@ from lnmap.methods.vecmap.learning import LEAST_WORDS, induce_pairs, initial_pai
 from lnmap.normalize import RENORM, fit_both
 from lnmap.spelling import fold
 
-FEW = 500  # seed words below which other pairs are sought to start from
+FEW, MANY = (
+    400,
+    1000,
+)  # seed words below which the start is found, and from which it is the seed; between, both are tried
 _WORDS = 10_000  # most frequent words of each language that are looked at
 _LETTERS = 4  # of a word that is taken for the same when spelt alike
 _GIVEN = 10.0  # what a given pair counts, where one that is spelt alike, or was found, counts one
