@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -87,12 +88,33 @@ def test_a_word_that_she_does_not_know_is_not_asked_again(client, folder):
 def test_bad_answers_are_refused_and_nothing_is_kept(client, folder):
     (question,) = ask(client, count=1)
     body = {"word": question["word"], "candidates": ["a", "b"]}
-    for text in ("3", " , ", "a\nb", "x" * 300):
+    for text in (" , ", "\u3000\uff1b", ",", "a\nb", "x" * 300):
         bad(client.post(f"{URL}/answers", json={**body, "answer": text}), 422, "invalid")
+    for text in ("3", "a, 3", "1, 0"):
+        bad(client.post(f"{URL}/answers", json={**body, "answer": text}), 404, "unknown_candidate")
     bad(client.get(f"{URL}/questions", params={"count": 1000}), 422, "invalid")
     undone = {"word": "house", "before": [{"source": "a", "target": "b", "mark": "so so"}], "skipped": False}
     bad(client.post(f"{URL}/answers/undo", json=undone), 422, "invalid")
     assert marks(folder) == {}
+
+
+@pytest.mark.parametrize("text", ["00", "000", " 0000 ", "\u0660"])
+def test_none_of_them_however_zero_is_written(client, folder, text):
+    one, two, *_ = ask(client, count=2)
+    assert answer(client, {"word": one["word"], "candidates": []}, text)["skipped"]
+    assert marks(folder) == {}
+    assert answer(client, two, text)["answers"] == []
+    assert set(marks(folder).values()) == {"wrong"}
+
+
+def test_the_description_refuses_what_names_nothing(client):
+    """What the description calls valid is taken, or names a candidate that is not there."""
+    described = client.get("/api/openapi.json").json()["components"]["schemas"]["NewAnswer"]["properties"]["answer"]
+    pattern = re.compile(next(one["pattern"] for one in described["anyOf"] if "pattern" in one))
+    for text in (",", " ; ", "\u060c\u061b \u3001\uff0c\uff1b", " ", "a\nb", ""):
+        assert not pattern.search(text)
+    for text in ("0", "1,2", ", a", "nulle part", "\u5bb6\u3001"):
+        assert pattern.search(text)
 
 
 def test_nothing_is_left_to_ask(client, folder):

@@ -15,9 +15,8 @@ from lnmap.io.atomic import append_line
 from lnmap.model.marks import Judgement, LatestMarks, Marks, Pair, ordered
 
 SKIPPED = "skipped.jsonl"
-NONE = "0"  # the answer that no candidate is right
 _DIGITS = 4  # of a number that is looked at
-_BETWEEN = re.compile("[,;\u060c\u061b\u3001\uff0c\uff1b\n]")  # commas and semicolons of any script
+BETWEEN = ",;\u060c\u061b\u3001\uff0c\uff1b"  # commas and semicolons of any script
 
 
 @dataclass(frozen=True)
@@ -120,12 +119,12 @@ def chosen(text: str, candidates: Sequence[str]) -> list[tuple[str, Judgement]]:
     """Return the words that an answer names, with their marks.
 
     A number stands for a candidate, which is marked right; another word is added. Several have commas or semicolons
-    between them. '0' marks all candidates wrong.
+    between them. '0', however many times it is typed, marks all candidates wrong.
     """
-    if text.strip() == NONE:
+    if (bare := text.strip()).isdecimal() and not any(map(int, bare)):
         return [(word, "wrong") for word in candidates if word]
     found: dict[str, Judgement] = {}
-    for part in _BETWEEN.split(text):
+    for part in re.split(rf"[{BETWEEN}\n]", text):
         word = " ".join(part.split())
         if word.isdecimal():
             named = dict(enumerate(candidates, 1)).get(int(word[:_DIGITS]))

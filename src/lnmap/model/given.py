@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 
@@ -15,8 +16,20 @@ from lnmap.embeddings import Embeddings
 from lnmap.induce import RankBy
 from lnmap.lexicon import Lexicon
 from lnmap.model.answers import Candidate, Entry, Translation
-from lnmap.model.marks import Judgement
+from lnmap.model.marks import Judgement, Pair
 from lnmap.retrieve import BilingualSpace, Criterion
+
+
+class _Word(NamedTuple):
+    """What was said of one word; never changed, because the pairs before and after a mark share it.
+
+    :param answers: those that were given, in their order, with the marks that gave them.
+    :param marks: by the pair as it was marked, with its place among the marks of all words.
+    """
+
+    answers: dict[str, Judgement | None]
+    wrong: dict[str, None]
+    marks: dict[Pair, tuple[int, Judgement]]
 
 
 class GivenPairs:
@@ -29,45 +42,105 @@ class GivenPairs:
 
     def __init__(self, pairs: Lexicon, asked: Embeddings, answering: Embeddings) -> None:
         self.asked, self.answering = asked, answering
-        self._answers: dict[str, dict[str, Judgement | None]] = {}
-        self._wrong: dict[str, dict[str, None]] = {}
+        self._seed: dict[str, _Word] = {}
+        self._marked: dict[str, _Word] = {}  # words that have marks
+        self._places = 0  # of marks, as far as they are taken
         for word, answer in pairs if pairs.is_given else ():
-            self._answers.setdefault(self._key(word), {})[self._spelt(answer)] = None
+            self._seed.setdefault(self._key(word), _Word({}, {}, {})).answers[self._spelt(answer)] = None
 
-    def marked(self, marks: Iterable[tuple[tuple[str, str], Judgement]]) -> GivenPairs:
-        """Return these pairs as marks correct them; a mark counts more than the seed.
+    def marked(self, marks: Iterable[tuple[Pair, Judgement]]) -> GivenPairs:
+        """Return these pairs as further marks correct them; a mark counts more than the seed, and 'none' takes it back.
+
+        Only the words of these marks are looked at.
 
         :param marks: judgements of pairs, words of the language translated from first.
         """
-        made = copy(self)
-        made._answers, made._wrong, own = dict(self._answers), {}, set[str]()
-        for (word, answer), mark in marks:
-            key, spelt = self._key(word), self._spelt(answer)
-            if key not in own:
-                own.add(key)
-                made._answers[key], made._wrong[key] = dict(self._answers.get(key, {})), {}
-            made._answers[key].pop(spelt, None)
-            made._wrong[key].pop(spelt, None)
-            if mark == "wrong":
-                made._wrong[key][spelt] = None
+        made, news = copy(self), dict[str, list[tuple[int, Pair, Judgement]]]()
+        for pair, mark in marks:
+            news.setdefault(self._key(pair[0]), []).append((made._places, pair, mark))
+            made._places += 1
+        made._marked = dict(self._marked)
+        for key, said in news.items():
+            word = self._after(key, said)
+            if word.marks:
+                made._marked[key] = word
             else:
-                made._answers[key][spelt] = mark
+                made._marked.pop(key, None)
         return made
 
+    def _after(self, key: str, news: Iterable[tuple[int, Pair, Judgement]]) -> _Word:
+        """Return what is said of a word after further marks: the same object if they say nothing new."""
+        before = self._of(key)
+        word, new, moved = _Word(dict(before.answers), dict(before.wrong), dict(before.marks)), False, False
+        for place, pair, mark in news:
+            known = word.marks.get(pair)
+            if mark == (known[1] if known else "none"):
+                continue
+            new, moved = True, moved or known is not None
+            if mark == "none":
+                del word.marks[pair]
+            else:
+                word.marks[pair] = known[0] if known else place, mark
+                self._apply(word, pair, mark)
+        if not moved:  # what is new came last, as its mark does
+            return word if new else before
+        word = _Word(dict(self._seed[key].answers) if key in self._seed else {}, {}, word.marks)
+        for pair, (_, mark) in word.marks.items():
+            self._apply(word, pair, mark)
+        return word
+
+    def _apply(self, word: _Word, pair: Pair, mark: Judgement) -> None:
+        spelt = self._spelt(pair[1])
+        word.answers.pop(spelt, None)
+        word.wrong.pop(spelt, None)
+        if mark == "wrong":
+            word.wrong[spelt] = None
+        else:
+            word.answers[spelt] = mark
+
+    def changed(self, before: GivenPairs, words: Iterable[str]) -> list[str]:
+        """Return those of the words of which something else was said before, as `words` spells them."""
+        keys = dict.fromkeys(map(self._key, words))
+        return [key for key in keys if self._marked.get(key) is not before._marked.get(key)]
+
+    def words(self) -> Iterable[str]:
+        """Return the words that something was said of: those of the seed, then by their first marks."""
+        return dict.fromkeys([*self._seed, *self._by_place()])
+
+    def marked_rows(self) -> list[int]:
+        """Return the rows of the words asked for that have marks."""
+        return [self.asked.index[word] for word in self._marked.keys() & self.asked.index.keys()]
+
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        return ((word, answer) for word, answers in self._answers.items() for answer in answers)
+        return ((word, answer) for word in self.words() for answer in self._of(word).answers)
 
     def of(self, word: str) -> tuple[str, ...]:
         """Return the translations that were given for a word."""
-        return tuple(self._answers.get(self._key(word), ()))
+        return tuple(self._of(self._key(word)).answers)
+
+    def first_of(self, word: str) -> list[str]:
+        """Return the given translations of which the best comes first: marked ones if there are any.
+
+        Those that have vectors, else one that has none.
+        """
+        answers = self._of(self._key(word)).answers
+        said = [answer for answer, mark in answers.items() if mark is not None] or list(answers)
+        return [answer for answer in said if answer in self.answering.index] or said[:1]
 
     def wrong(self, word: str) -> tuple[str, ...]:
         """Return the answers to a word that were marked wrong."""
-        return tuple(self._wrong.get(self._key(word), ()))
+        return tuple(self._of(self._key(word)).wrong)
+
+    def _of(self, key: str) -> _Word:
+        return self._marked.get(key) or self._seed.get(key) or _Word({}, {}, {})
+
+    def _by_place(self) -> list[str]:
+        """Return the marked words by the first of their marks that count."""
+        return sorted(self._marked, key=lambda key: next(iter(self._marked[key].marks.values())))
 
     def wrong_rows(self, words: Iterable[str] | None = None) -> dict[int, set[int]]:
         """Return the rows of the pairs that were marked wrong, of some words or of all, by the word asked for."""
-        every = self._wrong if words is None else words
+        every = self._by_place() if words is None else words
         pairs = (self.rows(word, answer) for word in every for answer in self.wrong(word))
         found: dict[int, set[int]] = {}
         for asked, answering in filter(None, pairs):
@@ -76,7 +149,7 @@ class GivenPairs:
 
     def most_wrong(self, words: Iterable[str]) -> int:
         """Return how many answers to one of these words were marked wrong, at most."""
-        return max((len(self.wrong(word)) for word in words), default=0) if self._wrong else 0
+        return max((len(self.wrong(word)) for word in words), default=0) if self._marked else 0
 
     def drop(
         self, word: str, found: Sequence[Candidate], k: int
@@ -93,7 +166,7 @@ class GivenPairs:
 
     def mark(self, word: str, answer: str) -> Judgement | None:
         """Return the mark by which a pair was given; None for a seed pair that nobody marked."""
-        return self._answers[self._key(word)][answer]
+        return self._of(self._key(word)).answers[answer]
 
     def put_first(
         self,
@@ -132,20 +205,12 @@ class GivenPairs:
         }
 
     @torch.no_grad()
-    def entries(
-        self,
-        space: BilingualSpace,
-        rank_by: RankBy = "csls",
-        max_rank: int | None = None,
-        words: Iterable[str] | None = None,
-    ) -> list[Entry]:
+    def entries(self, space: BilingualSpace, rank_by: RankBy = "csls", max_rank: int | None = None) -> list[Entry]:
         """Return the given pairs as entries of a lexicon, best first; those without vectors have no scores.
 
         :param max_rank: both words must be among this many most frequent words.
-        :param words: only pairs of these words.
         """
-        pairs = self if words is None else ((word, answer) for word in words for answer in self.of(word))
-        rows = {pair: self.rows(*pair) for pair in pairs}
+        rows = {pair: self.rows(*pair) for pair in self}
         if max_rank is not None:
             rows = {pair: found for pair, found in rows.items() if found and max(found) < max_rank}
         known = [found for found in rows.values() if found]

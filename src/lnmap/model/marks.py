@@ -40,6 +40,27 @@ class Mark:
 LatestMarks = Mapping[Pair, Mark]  # the mark of each pair that counts
 
 
+class JournalMarks(dict[Pair, Mark]):
+    """The marks that count after the first lines of a journal.
+
+    :param lines: what each line says, or None; all tables of a journal share them, and they grow.
+    :param version: how many of the lines count.
+    """
+
+    def __init__(self, marks: LatestMarks, lines: list[tuple[Pair, Judgement] | None], version: int) -> None:
+        super().__init__(marks)
+        self.lines, self.version = lines, version
+
+
+def changes(before: LatestMarks, now: LatestMarks) -> list[tuple[Pair, Judgement]] | None:
+    """Return what was said between two tables of a journal, in its order; None if one does not follow the other."""
+    if not (isinstance(before, JournalMarks) and isinstance(now, JournalMarks)):
+        return None
+    if before.lines is not now.lines or before.version > now.version:
+        return None
+    return [line for line in now.lines[before.version : now.version] if line is not None]
+
+
 def ordered(pair: Pair, direction: Direction) -> Pair:
     """Turn (word asked, answer) into (source, target), and back."""
     return pair if direction is Direction.FORWARD else (pair[1], pair[0])
@@ -60,9 +81,9 @@ class Marks:
         self._reset()
 
     def _reset(self) -> None:
-        self._latest: LatestMarks = {}
+        self._lines: list[tuple[Pair, Judgement] | None] = []
+        self._latest = JournalMarks({}, self._lines, 0)
         self._counts: dict[str, int] = {name: 0 for name in COUNTED}
-        self._pairs: list[Pair | None] = []  # what each line is about
         self._offset, self._inode = 0, -1
 
     def add(self, source: str, target: str, mark: Judgement) -> Mark:
@@ -76,14 +97,14 @@ class Marks:
         """Return the mark of each pair, in the order they were first made, and a number that grows with every line."""
         with self._lock:
             self._read()
-            return self._latest, len(self._pairs)
+            return self._latest, len(self._lines)
 
     def since(self, version: int) -> tuple[list[Mark], int]:
         """Return what counts now for the pairs marked after a version; a mark taken back is 'none'."""
         with self._lock:
             self._read()
-            pairs = dict.fromkeys(filter(None, self._pairs[version:]))
-            return [self._latest.get(pair) or Mark(*pair, "none", "") for pair in pairs], len(self._pairs)
+            pairs = dict.fromkeys(line[0] for line in self._lines[version:] if line)
+            return [self._latest.get(pair) or Mark(*pair, "none", "") for pair in pairs], len(self._lines)
 
     def version(self) -> int:
         """Return a number that changes with every mark."""
@@ -117,13 +138,14 @@ class Marks:
 
     def _take(self, lines: Sequence[bytes]) -> None:
         """Apply new lines to copies, because readers keep the tables they were given."""
-        latest, counts = dict(self._latest), dict(self._counts)
+        version = len(self._lines) + len(lines)
+        latest, counts = JournalMarks(self._latest, self._lines, version), dict(self._counts)
         for made in map(_parse, lines):
             if made is None:
-                self._pairs.append(None)
+                self._lines.append(None)
                 continue
             pair = made.source, made.target
-            self._pairs.append(pair)
+            self._lines.append((pair, made.mark))
             if before := latest.get(pair):
                 counts[before.mark] -= 1
             if made.mark == "none":

@@ -28,7 +28,7 @@ from lnmap.model.folder import explained, read_folder, require_folder, write_fol
 from lnmap.model.given import GivenPairs
 from lnmap.model.hub import pull, push
 from lnmap.model.induced import InducedLexicon, Selection, induce_lexicon, ranking
-from lnmap.model.marks import LatestMarks, ordered, read_marks
+from lnmap.model.marks import LatestMarks, changes, ordered, read_marks
 from lnmap.model.parts import ModelParts
 from lnmap.model.spaces import MOST, check_spaces, few_columns, make_space
 from lnmap.model.subwords import SpeltWords, find_subwords
@@ -204,8 +204,11 @@ class Model(ModelParts):
             sides = self.side(direction.asked), self.side(direction.answering)
             seed = self._seed[direction] = self.pairs, GivenPairs(self.seed(direction), *sides)
         if known is None or known[0] is not seed[1] or known[1] is not self.marks:
-            marks = ((ordered(pair, direction), mark.mark) for pair, mark in self.marks.items())
-            known = self._said[direction] = seed[1], self.marks, seed[1].marked(marks)
+            news = changes(known[1], self.marks) if known and known[0] is seed[1] else None
+            before = seed[1] if known is None or news is None else known[2]
+            news = [(pair, mark.mark) for pair, mark in self.marks.items()] if news is None else news
+            made = before.marked((ordered(pair, direction), mark) for pair, mark in news)
+            known = self._said[direction] = seed[1], self.marks, made
         return known[2]
 
     def nearest(

@@ -48,9 +48,7 @@ def _filter(loaded: LoadedModel, said: Said, rows: Tensor, wanted: Selection) ->
         pairs = zip(rows.tolist(), said.first_words(rows, best, direction, wanted.given), strict=True)
         rows = torch.tensor([row for row, answer in pairs if text in asked[row] or text in fold(answer)]).long()
     if wanted.show == "unmarked" and said.marks:
-        vocabulary = loaded.model.side(direction.asked)
-        marked = {vocabulary.find(ordered(pair, direction)[0]) for pair in said.marks}
-        rows = rows[~torch.isin(rows, torch.tensor([row for row in marked if row is not None]).long())]
+        rows = rows[~torch.isin(rows, torch.tensor(said.model.given(direction).marked_rows()).long())]
     return rows
 
 
@@ -128,7 +126,7 @@ def _marked(marks: LatestMarks, wanted: Selection) -> list[Mark]:
     return [
         mark
         for mark in reversed(list(marks.values()))
-        if mark.mark == wanted.show and (text in fold(mark.source) or text in fold(mark.target))
+        if mark.mark == wanted.show and (not text or text in fold(mark.source) or text in fold(mark.target))
     ]
 
 

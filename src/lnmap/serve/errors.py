@@ -18,7 +18,7 @@ from lnmap.serve.schemas import Error
 _MEANINGS = {
     400: "The request cannot be read: its text, its JSON or its Host header.",
     403: "The request comes from another site.",
-    404: "The model or the word is not known.",
+    404: "The model, the word or the candidate is not known.",
     422: "A value is missing, of the wrong kind, or beyond a limit.",
     408: "The body took too long.",
     413: "The body is too large.",

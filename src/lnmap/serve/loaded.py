@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
@@ -24,7 +25,7 @@ from lnmap.io.atomic import atomic_file, write_json
 from lnmap.io.cache import cache_folder
 from lnmap.isometry import LEAST, measure_isometry
 from lnmap.lexicon import Lexicon
-from lnmap.model.marks import LatestMarks
+from lnmap.model.marks import LatestMarks, changes
 from lnmap.model.model import Model, load
 from lnmap.progress import Progress
 from lnmap.retrieve import BestTable, BilingualSpace
@@ -70,7 +71,7 @@ class LoadedModel:
         self._tables = list({id(table): table for table in tables}.values())
         self.certainty: dict[Direction, Tensor] = {}  # what the lexicon is sorted by, once all of it is known
         self._next_best: NextBest = {}
-        self._said = Said(self.model, {}, self._next_best)
+        self._said, self._saying = Said(self.model, {}, self._next_best), threading.Lock()
         self.about = describe(self.model, folder.resolve().name)
         self._test, self._back = test, back
         self._lexicon = Job(self._fill_lexicon)
@@ -89,11 +90,13 @@ class LoadedModel:
         return self.model.space(direction).best
 
     def said(self, marks: LatestMarks) -> Said:
-        """Return the model with the marks that count now."""
-        said = self._said
-        if said.marks is not marks and (said.marks or marks):
-            said = self._said = Said(self.model, marks, self._next_best, said)
-        return said
+        """Return the model with these marks, or with newer ones of the same journal."""
+        with self._saying:  # a mark is worked out once, not by every request that waits for it
+            said = self._said
+            is_old = said.marks is not marks and changes(marks, said.marks) is None
+            if is_old and (said.marks or marks):
+                said = self._said = Said(self.model, marks, self._next_best, said)
+            return said
 
     def start(self) -> None:
         """Start the work that needs no request."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from lnmap.direction import Direction
-from lnmap.embeddings import Embeddings
-from lnmap.model.marks import LatestMarks, ordered
+from lnmap.model.marks import LatestMarks, Pair, changes, ordered
 from lnmap.model.model import Model
 from lnmap.retrieve import UNKNOWN
 
 NextBest = dict[tuple[Direction, int, frozenset[int]], int]  # what follows the answers to a row that are wrong
+
+_SPELT = -2  # in place of the row of an answer that has no vector
 
 
 class Said:
@@ -25,40 +26,55 @@ class Said:
     """
 
     def __init__(self, model: Model, marks: LatestMarks, known: NextBest, before: Said | None = None) -> None:
-        self.marks, self.model = marks, replace(model, marks=marks, _said={})
-        self.given: dict[Direction, Tensor] = {}  # row of the best given answer to each word, or UNKNOWN, (n,)
+        self.marks = marks
+        self.model: Model = replace(model, marks=marks, _said=dict(before.model._said) if before else {})
+        self.given: dict[Direction, Tensor] = {}  # row of the best given answer to each word, or UNKNOWN, _SPELT, (n,)
         self.spelt: dict[Direction, dict[int, str]] = {}  # given answers of words whose given answers have no vectors
         self.others: dict[Direction, Tensor] = {}  # row of what takes the place of a wrong best answer, or UNKNOWN
+        pairs = [] if before is None else _changed(before.marks, marks)
         for direction in Direction:
-            size = (len(model.side(direction.asked)),)
-            self.given[direction] = before.given[direction].clone() if before else torch.full(size, UNKNOWN)
-            self.others[direction] = before.others[direction].clone() if before else torch.full(size, UNKNOWN)
-            self.spelt[direction] = dict(before.spelt[direction]) if before else {}
-            words = None if before is None else _changed(before.marks, marks, direction)
-            self._find_given(direction, words)
-            self._find_others(direction, words, known)
-
-    def _find_given(self, direction: Direction, words: Sequence[str] | None) -> None:
-        """Find the best given answers to some words, or to all."""
-        said, asked = self.model.given(direction), self.model.side(direction.asked)
-        found, spelt = self.given[direction], self.spelt[direction]
-        for row in _rows(asked, words):
-            found[row] = UNKNOWN
-            spelt.pop(row, None)
-        entries = said.entries(self.model.space(direction), words=words)
-        for entry in reversed(sorted(entries, key=lambda entry: entry.mark is None)):  # the last one stays
-            place, rows = asked.find(entry.source), said.rows(entry.source, entry.target)
-            if place is not None:
-                found[place] = rows[1] if rows else UNKNOWN
-                spelt.pop(place, None)
-                spelt |= {} if rows else {place: entry.target}
+            if before is None:
+                size = (len(model.side(direction.asked)),)
+                self.given[direction], self.others[direction] = torch.full(size, UNKNOWN), torch.full(size, UNKNOWN)
+                self.spelt[direction], words = {}, self.model.given(direction).words()
+            else:
+                named = (ordered(pair, direction)[0] for pair in pairs)
+                words = self.model.given(direction).changed(before.model.given(direction), named)
+                self.given[direction] = before.given[direction].clone()
+                self.others[direction] = before.others[direction].clone()
+                self.spelt[direction] = dict(before.spelt[direction])
+            rows = {word: row for word in words if (row := model.side(direction.asked).find(word)) is not None}
+            if rows:
+                self._find_given(direction, rows)
+                self._find_others(direction, rows, known)
 
     @torch.no_grad()
-    def _find_others(self, direction: Direction, words: Sequence[str] | None, known: NextBest) -> None:
+    def _find_given(self, direction: Direction, words: Mapping[str, int]) -> None:
+        """Find the best given answers to some words, by their rows."""
+        said, space, answering = self.model.given(direction), self.model.space(direction), direction.answering
+        found, spelt, index = self.given[direction], self.spelt[direction], self.model.side(answering).index
+        rated: list[tuple[int, int]] = []
+        for word, row in words.items():
+            found[row] = UNKNOWN
+            spelt.pop(row, None)
+            for answer in said.first_of(word):
+                if answer in index:
+                    rated.append((row, index[answer]))
+                else:
+                    found[row], spelt[row] = _SPELT, answer
+        rows, answers = torch.tensor(rated, device=space.source.device).reshape(-1, 2).long().unbind(dim=1)
+        scores = space.unjudged.score(rows, answers[:, None]).scores[:, 0].tolist()
+        best: dict[int, float] = {}
+        for (row, hit), score in zip(rated, scores, strict=True):
+            if row not in best or score > best[row]:
+                found[row], best[row] = hit, score
+
+    @torch.no_grad()
+    def _find_others(self, direction: Direction, words: Mapping[str, int], known: NextBest) -> None:
         """Find the best answers that were not marked wrong, where the best of all was."""
         found, space = self.others[direction], self.model.space(direction)
         wrong = {row: frozenset(bad) for row, bad in self.model.given(direction).wrong_rows(words).items()}
-        for row in _rows(self.model.side(direction.asked), words):
+        for row in words.values():
             found[row] = UNKNOWN
         if not wrong:
             return
@@ -83,7 +99,7 @@ class Said:
             return best
         said, other = self.given[direction][rows], self.others[direction][rows]
         found = torch.where(said != UNKNOWN, said, torch.where(other != UNKNOWN, other, best))
-        return found.masked_fill(self._are_spelt(rows, direction), UNKNOWN)
+        return found.masked_fill(said == _SPELT, UNKNOWN)
 
     def first_words(self, rows: Tensor, best: Tensor, direction: Direction, given: bool = True) -> list[str]:
         """Return the first answers to rows (n,) as words."""
@@ -93,17 +109,10 @@ class Said:
 
     def are_given(self, rows: Tensor, direction: Direction) -> Tensor:
         """Whether the first answer to each row is a given one, (n,)."""
-        return (self.given[direction][rows] != UNKNOWN) | self._are_spelt(rows, direction)
-
-    def _are_spelt(self, rows: Tensor, direction: Direction) -> Tensor:
-        return torch.isin(rows, torch.tensor(list(self.spelt[direction]), dtype=torch.long))
+        return self.given[direction][rows] != UNKNOWN
 
 
-def _changed(before: LatestMarks, now: LatestMarks, direction: Direction) -> list[str]:
-    """Return the words asked for whose marks are others than before."""
-    pairs = dict.fromkeys(pair for pair in (*now, *before) if now.get(pair) is not before.get(pair))
-    return list(dict.fromkeys(ordered(pair, direction)[0] for pair in pairs))
-
-
-def _rows(vocabulary: Embeddings, words: Sequence[str] | None) -> list[int]:
-    return [row for word in words or () if (row := vocabulary.find(word)) is not None]
+def _changed(before: LatestMarks, now: LatestMarks) -> Iterable[Pair]:
+    """Return the pairs that may have other marks than before: all of them if the journal is another one."""
+    news = changes(before, now)
+    return [*before, *now] if news is None else [pair for pair, _ in news]

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
+from lnmap.ask.answers import BETWEEN
 from lnmap.direction import Direction, Side
 from lnmap.model.marks import Judgement, Mark
 from lnmap.serve import limits
@@ -16,6 +17,9 @@ from lnmap.serve.background import JobState
 
 _PLAIN = r"\x00-\x1f\x7f-\x9f\u2028\u2029"  # what breaks a line of a dictionary
 PairWord = Annotated[str, Field(max_length=limits.WORD, pattern=rf"^[^{_PLAIN}]*[^\s{_PLAIN}][^{_PLAIN}]*$")]
+SaidAnswer = Annotated[  # more than what stands between several words
+    str, Field(max_length=limits.WORD, pattern=rf"^[^{_PLAIN}]*[^\s{_PLAIN}{BETWEEN}][^{_PLAIN}]*$")
+]
 Role = Literal["word", "neighbour", "translation", "around"]
 GIVEN = "Whether seed pairs and marks count: what was given comes first. false: the model's own answers only."
 BY_A_PERSON = "Whether a person gave it: as a seed pair, or by a mark."
@@ -72,7 +76,7 @@ class NewAnswer(_Body):
     direction: Way = Direction.FORWARD
     candidates: Annotated[list[PairWord], Field(max_length=limits.CANDIDATES, description="As they were shown.")] = []
     answer: Annotated[
-        PairWord | None,
+        SaidAnswer | None,
         Field(description="A candidate's number, a word, several with commas, 0 for none of them; null: not known."),
     ] = None
 
