@@ -34,6 +34,15 @@ def test_download(client, models, tmp_path, name):
     assert set(read_lexicon(file)) == expected
 
 
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("name", DICTIONARY_FORMATS)
+def test_the_description_names_the_kind_of_every_download(client, name, both):
+    paths = client.get("/api/openapi.json").json()["paths"]
+    described = paths["/api/models/{model}/dictionary"]["get"]["responses"]["200"]["content"]
+    response = client.get("/api/models/en-fr/dictionary", params={"format": name, "both": both})
+    assert response.headers["content-type"].partition(";")[0] in described
+
+
 def test_both_directions_of_several_files_are_an_archive(client, tmp_path):
     file = fetch(client, tmp_path, format="stardict", both=True)
     with zipfile.ZipFile(file) as archive:

@@ -25,6 +25,8 @@ from lnmap.serve.schemas import GIVEN
 
 Row = tuple[str, str, str]
 HEADER: Row = ("source", "target", "mark")
+_ARCHIVE = "application/zip"
+KINDS = sorted({_ARCHIVE, *(kind.media.partition(";")[0] for kind in DICTIONARY_FORMATS.values())})  # of downloads
 
 
 class WantedDictionary(BaseModel):
@@ -68,7 +70,7 @@ def download(served: ServedModel, wanted: WantedDictionary) -> Response:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     done = BackgroundTask(shutil.rmtree, folder, ignore_errors=True)
-    media = "application/zip" if name.endswith(".zip") else kind.media
+    media = _ARCHIVE if name.endswith(".zip") else kind.media
     return FileResponse(folder / name, media_type=media, filename=name, background=done)
 
 

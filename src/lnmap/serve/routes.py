@@ -13,7 +13,7 @@ from lnmap.io import DICTIONARY_FORMATS
 from lnmap.serve import asking, limits, schemas
 from lnmap.serve.background import JobState
 from lnmap.serve.browse import browse
-from lnmap.serve.download import WantedDictionary, as_csv, as_tsv, download, seed_rows
+from lnmap.serve.download import KINDS, WantedDictionary, as_csv, as_tsv, download, seed_rows
 from lnmap.serve.errors import BODY_ERRORS, ERRORS, ApiError, as_json, require_json
 from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.lookup import WordQuery, find_query, neighbours, translate
@@ -240,7 +240,7 @@ def export_marks(
     MODEL + "/dictionary",
     response_class=Response,
     responses={
-        200: {"content": {"application/octet-stream": {}}, "description": "A dictionary."},
+        200: {"content": {kind: {} for kind in KINDS}, "description": "A dictionary."},
         503: BODY_ERRORS[503],
     },
 )
