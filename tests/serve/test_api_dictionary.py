@@ -96,6 +96,6 @@ def test_refusals_leave_nothing_behind(client, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     bad(client.get("/api/models/en-fr/dictionary?format=mdx"), 422, "invalid")
     bad(client.get("/api/models/en-fr/dictionary?translations=0"), 422, "invalid")
-    bad(client.get("/api/models/odd-ones/dictionary?min_confidence=0.5"), 422, "invalid")
+    bad(client.get("/api/models/odd-ones/dictionary?min_confidence=0.5"), 409, "no_confidence")
     client.get("/api/models/en-fr/dictionary")
     assert not list(tmp_path.glob("lnmap-*"))

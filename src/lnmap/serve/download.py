@@ -43,6 +43,8 @@ def download(served: ServedModel, wanted: WantedDictionary) -> Response:
     """Write the dictionary of a model and send it."""
     loaded = served.loaded
     model, kind = loaded.said(served.marks.latest()[0]).model, find_format(wanted.format, Path())
+    if wanted.min_confidence is not None and not model.calibrated:
+        raise ApiError(409, "no_confidence", "this model knows no confidence; leave min_confidence out")
     languages = [loaded.about["sides"][side]["language"] for side in Side]
     known = all(languages) and len(set(languages)) == len(languages)
     name = _name(served.id, kind, wanted.both)

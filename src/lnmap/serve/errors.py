@@ -19,16 +19,18 @@ _MEANINGS = {
     400: "The request cannot be read: its text, its JSON or its Host header.",
     403: "The request comes from another site.",
     404: "The model, the word or the candidate is not known.",
+    409: "The model cannot do this: it knows no confidence.",
     422: "A value is missing, of the wrong kind, or beyond a limit.",
     408: "The body took too long.",
     413: "The body is too large.",
     415: "The body is not declared as JSON.",
     503: "The result could not be written, or another one is being made; nothing was changed.",
 }
-BODY_ERRORS: dict[int | str, dict[str, Any]] = {
+EVERY_ERROR: dict[int | str, dict[str, Any]] = {
     status: {"model": Error, "description": text} for status, text in _MEANINGS.items()
 }
-ERRORS: dict[int | str, dict[str, Any]] = {status: BODY_ERRORS[status] for status in (400, 403, 404, 422)}
+BODY_ERRORS = {status: text for status, text in EVERY_ERROR.items() if status != 409}
+ERRORS = {status: EVERY_ERROR[status] for status in (400, 403, 404, 422)}
 
 
 class ApiError(Exception):

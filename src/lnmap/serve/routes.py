@@ -14,7 +14,7 @@ from lnmap.serve import asking, limits, schemas
 from lnmap.serve.background import JobState
 from lnmap.serve.browse import browse
 from lnmap.serve.download import KINDS, WantedDictionary, as_csv, as_tsv, download, seed_rows
-from lnmap.serve.errors import BODY_ERRORS, ERRORS, ApiError, as_json, require_json
+from lnmap.serve.errors import BODY_ERRORS, ERRORS, EVERY_ERROR, ApiError, as_json, require_json
 from lnmap.serve.loaded import LoadedModel
 from lnmap.serve.lookup import WordQuery, find_query, neighbours, translate
 from lnmap.serve.models import ServedModel
@@ -241,7 +241,8 @@ def export_marks(
     response_class=Response,
     responses={
         200: {"content": {kind: {} for kind in KINDS}, "description": "A dictionary."},
-        503: BODY_ERRORS[503],
+        409: EVERY_ERROR[409],
+        503: EVERY_ERROR[503],
     },
 )
 def download_dictionary(served: Served, wanted: Annotated[WantedDictionary, Query()]) -> Response:
