@@ -30,7 +30,7 @@ EVERY_ERROR: dict[int | str, dict[str, Any]] = {
     status: {"model": Error, "description": text} for status, text in _MEANINGS.items()
 }
 BODY_ERRORS = {status: text for status, text in EVERY_ERROR.items() if status != 409}
-ERRORS = {status: EVERY_ERROR[status] for status in (400, 403, 404, 422)}
+ERRORS: dict[int | str, dict[str, Any]] = {status: EVERY_ERROR[status] for status in (400, 403, 404, 422)}
 
 
 class ApiError(Exception):
