@@ -338,28 +338,6 @@ def test_a_decomposition_that_fails_is_one_clear_line(planted):
     assert len(str(caught.value).splitlines()) == 1
 
 
-class Large(Procrustes):
-    """Needs blocks of 100 MB or less."""
-
-    def fit(self, source, target, pairs, run):
-        run.record(memory=run.memory)
-        if run.memory > 100 << 20:
-            raise torch.OutOfMemoryError("no room")
-        return super().fit(source, target, pairs, run)
-
-
-def test_a_device_that_runs_out_of_memory_goes_on_with_smaller_blocks(problem):
-    progress = Silent()
-    model = align(problem, method=Large(), memory=512 << 20, progress=progress)
-    assert model.memory == 64 << 20
-    assert model.log == [{"memory": 64 << 20}]
-    assert [note[-6:] for note in progress.notes] == ["256 MB", "128 MB", " 64 MB"]
-    with pytest.raises(torch.OutOfMemoryError):
-        align(
-            problem, method=type("Huge", (Large,), {"fit": lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError)})()
-        )
-
-
 def test_what_is_not_finite_is_never_saved(planted, tmp_path):
     class Broken(Procrustes):
         def fit(self, *arguments):
