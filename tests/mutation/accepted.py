@@ -18,6 +18,7 @@ _FLOOR = "any number below a column's best values will do"
 _INDEX = 'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
 _OPEN = "open_ = (scores[:, -1] <= values[:, -1] + slack).nonzero()[:, 0] if k < len(candidates) else rows.new_empty(0)"
 _ENTRY = _INDEX.replace('"head": head', '"sha256": source.digest, "whole": whole')
+_TYPE_NAME = "only checkers of types read the name"
 _FACTORS = "_FACTORS = 0xBF58476D1CE4E5B9 - (1 << 64), 0x94D049BB133111EB - (1 << 64)  # of 64 bits, as signed numbers"
 
 ACCEPTED: dict[str, dict[str, str]] = {
@@ -172,7 +173,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "if gain - before < _SETTLED: => Lt to LtE": "they are not equal here",
     },
     "search.blocks": {
-        "T = TypeVar(\"T\") => 'T' changed": "only checkers of types read the name",
+        "T = TypeVar(\"T\") => 'T' changed": _TYPE_NAME,
         "best = groups.amax(dim=2).topk(k, dim=1, sorted=False).indices  # (b, k)"
         " => False to True": "they are put in order afterwards",
         "if count * size < n: => Lt to LtE": "nothing is added where nothing is left over",
@@ -258,6 +259,9 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
         " => False to True": "nothing else refers to the array while it grows",
         "break => Break to Continue": "no word after the last one is kept anyway",
+    },
+    "io.formats.store": {
+        "class StoreWriter(AbstractContextManager[\"StoreWriter\"]): => 'StoreWriter' changed": _TYPE_NAME,
     },
     "io.formats.parse": {
         'raise AssertionError("matched numbers did not parse")'
