@@ -217,8 +217,23 @@ def test_remove_folder(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [folder]
     atomic.remove_folder(folder)
     assert not list(tmp_path.iterdir())
-    with pytest.raises(OutputError):
+    with pytest.raises(OutputError, match="cannot write the folder"):
         atomic.remove_folder(folder)
+
+
+@posix
+def test_what_cannot_be_removed_is_left_under_a_temporary_name(tmp_path, monkeypatch):
+    folder = tmp_path / "f"
+    folder.mkdir()
+
+    def refuse(*_, **__):
+        raise PermissionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rmdir", refuse)
+        atomic.remove_folder(folder)
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(atomic.TEMPORARY)
 
 
 def test_what_a_killed_writer_left_is_swept_and_what_a_living_one_writes_is_not(tmp_path):

@@ -43,6 +43,7 @@ def test_half_precision(tmp_path):
     found = load_store(tmp_path / "half")
     assert found.vectors.dtype == np.float32
     assert np.array_equal(found.vectors, VECTORS_IN.astype(np.float16).astype(np.float32))
+    assert np.array_equal(load_file(tmp_path / "half" / VECTORS)["vectors"], VECTORS_IN.astype(np.float16))
     with pytest.raises(OutputError, match="too large for float16"):
         save_store(Embeddings(["a"], np.array([[1e6]], np.float32)), tmp_path / "big", dtype="float16")
     assert not (tmp_path / "big").exists()

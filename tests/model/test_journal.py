@@ -14,7 +14,7 @@ from lnmap.direction import Direction
 from lnmap.errors import InputError, OutputError
 from lnmap.io.atomic import append_line
 from lnmap.lexicon import Lexicon
-from lnmap.model.marks import JOURNAL, Mark, Marks, corrected, find_mark, ordered, read_marks, uncorrected
+from lnmap.model.marks import JOURNAL, Mark, Marks, changes, corrected, find_mark, ordered, read_marks, uncorrected
 
 
 def journal(folder: Path) -> list[dict]:
@@ -186,6 +186,28 @@ def test_pairs_keep_the_order_of_their_first_mark(tmp_path):
         marks.add(source, "x", mark)
     assert [pair[0] for pair in marks.latest()[0]] == ["a", "b", "c"]
     assert [(mark.source, mark.mark) for mark in marks.since(0)[0]] == [("a", "wrong"), ("b", "right"), ("c", "added")]
+
+
+def test_what_was_said_between_two_tables(tmp_path):
+    marks = Marks(tmp_path)
+    marks.path.touch()
+    start = marks.latest()[0]
+    marks.add("a", "b", "right")
+    marks.add("c", "d", "wrong")
+    first = marks.latest()[0]
+    assert changes(start, first) == [(("a", "b"), "right"), (("c", "d"), "wrong")]
+    marks.add("a", "b", "none")
+    append_line(tmp_path / JOURNAL, b"spoilt")
+    marks.add("e", "f", "added")
+    second = marks.latest()[0]
+    assert changes(first, second) == [(("a", "b"), "none"), (("e", "f"), "added")]
+    assert changes(start, first) == [(("a", "b"), "right"), (("c", "d"), "wrong")]  # not what came later
+    assert changes(second, second) == []
+    assert changes(second, first) is None
+    other = Marks(tmp_path).latest()[0]
+    assert changes(first, other) is None
+    assert changes(dict(first), second) is None
+    assert changes(first, dict(second)) is None
 
 
 def test_counts_follow_every_change_of_mind(tmp_path):

@@ -18,6 +18,8 @@ _FLOOR = "any number below a column's best values will do"
 _INDEX = 'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
 _OPEN = "open_ = (scores[:, -1] <= values[:, -1] + slack).nonzero()[:, 0] if k < len(candidates) else rows.new_empty(0)"
 _ENTRY = _INDEX.replace('"head": head', '"sha256": source.digest, "whole": whole')
+_TYPE_NAME = "only checkers of types read the name"
+_FACTORS = "_FACTORS = 0xBF58476D1CE4E5B9 - (1 << 64), 0x94D049BB133111EB - (1 << 64)  # of 64 bits, as signed numbers"
 
 ACCEPTED: dict[str, dict[str, str]] = {
     "confidence": {
@@ -119,6 +121,16 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "self._offset, self._inode = 0, -1 => USub dropped": "any number that is not the journal's will do",
         "self._offset, self._inode = 0, -1 => 1 to 2": "any number that is not the journal's will do",
     },
+    "model.given": {
+        "self._places = 0  # of marks, as far as they are taken => 0 to 1": "only their order counts",
+        "made._places += 1 => 1 to 2": "only their order counts",
+        "own |= zip(others, self._rate(space(), list(others.values()), criterion), strict=True)"
+        " => True to False": "each pair is rated",
+        "scores = iter(zip(hits.scores[:, 0].tolist(), hits.cosines[:, 0].tolist(), strict=True))"
+        " => True to False": "all have both",
+        "Candidate(words[a], score, cosine, rank=rank + 1) for a, score, cosine, rank in zip(*columns, strict=True)"
+        " => True to False": "all have four",
+    },
     "foreign": {
         "worth = own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE => Gt to GtE": "they are not equal here",
         "return max(_LOWEST, _MIDDLE - _SHIFT * (_FAR - gap)) if _NEARER <= gap < _FAR else _MIDDLE"
@@ -137,7 +149,15 @@ ACCEPTED: dict[str, dict[str, str]] = {
     },
     "spelling.ngrams": {
         "_BLOCK = 8192 => 8192 to 8193": _BLOCK,
-        "sides = zip(Side, (source, target), strict=True) => True to False": _TWO,
+        "sides, where = zip(Side, (source, target), strict=True), _computing(device) => True to False": _TWO,
+        **{
+            f"{_FACTORS} => LShift to RShift{number}": "torch takes larger numbers modulo 2^64 by itself"
+            for number in ("", " #2")
+        },
+        **{
+            f"signed = torch.where(hashes < 0, 1.0, -1.0) * rarity[hashes % _BUCKETS] => {change}": "no hash is 0"
+            for change in ("Lt to LtE", "0 to 1")
+        },
         "for n in range(2, min(max(_LENGTHS), len(codes)) + 1):"
         " => 1 to 2": "there are no n-grams of the next length, or they are not asked for",
     },
@@ -153,7 +173,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "if gain - before < _SETTLED: => Lt to LtE": "they are not equal here",
     },
     "search.blocks": {
-        "T = TypeVar(\"T\") => 'T' changed": "only checkers of types read the name",
+        "T = TypeVar(\"T\") => 'T' changed": _TYPE_NAME,
         "best = groups.amax(dim=2).topk(k, dim=1, sorted=False).indices  # (b, k)"
         " => False to True": "they are put in order afterwards",
         "if count * size < n: => Lt to LtE": "nothing is added where nothing is left over",
@@ -239,6 +259,9 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "self._array.resize((max(self._used, len(self._array) * 9 // 8), vectors.shape[1]), refcheck=False)"
         " => False to True": "nothing else refers to the array while it grows",
         "break => Break to Continue": "no word after the last one is kept anyway",
+    },
+    "io.formats.store": {
+        "class StoreWriter(AbstractContextManager[\"StoreWriter\"]): => 'StoreWriter' changed": _TYPE_NAME,
     },
     "io.formats.parse": {
         'raise AssertionError("matched numbers did not parse")'

@@ -9,6 +9,7 @@ MODULES: dict[str, list[str]] = {
     "evaluate.groups": ["tests/evaluate/test_groups.py"],
     "induce": ["tests/test_induce.py"],
     "model.marks": ["tests/model/test_journal.py"],
+    "model.given": ["tests/model/test_given_by_hand.py"],
     "foreign": ["tests/test_foreign_by_hand.py", "tests/test_foreign.py"],
     "retrieve": ["tests/test_retrieve.py", "tests/test_space.py", "tests/search/test_some.py"],
     "confidence": ["tests/test_confidence.py"],

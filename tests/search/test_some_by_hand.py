@@ -35,3 +35,15 @@ def test_the_bound_holds_where_it_is_the_mean():
     mean = found.of(torch.tensor([0]))
     assert (found.low <= mean).all()
     assert (found.low >= mean - 1e-5).all()
+
+
+def test_a_bound_that_just_reaches_the_best_score_is_looked_at():
+    x, y, gold = vectors(50, 0), vectors(40, 1), torch.tensor([7])
+    found = SomeMeans(y, x, K)
+    mean = found.of(gold)
+    found.low[3] = -1.0  # no mean is below it
+    cosines = torch.full((40,), -1.0)
+    cosines[gold] = 0.6 + mean / 2
+    cosines[3] = (cosines[gold] + mean / -2).item() - 0.5
+    assert (cosines + found.low / -2)[3] == (cosines[gold] + mean / -2)
+    assert found.rank(cosines, gold) == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.helpers import contents
+from tests.soak.aim import Aim, Shot
 from tests.soak.figures import Budget, Figures
 from tests.soak.lab import Lab, leftovers, model_bits
 from tests.soak.launcher import Ended
@@ -48,35 +49,37 @@ class Command:
 
 def killed(command: Command, budget: Budget) -> Figures:
     """Kill a command at random moments: the output is the old or the new one, and a second run makes the new one."""
-    figures, lab = Figures(), command.lab
-    seconds = []
-    for _ in range(2):  # the first run is slower, and kills aimed by it would come too late
+    figures, lab, new = Figures(), command.lab, list[Any]()
+
+    def run(whole: bool) -> Ended:
         out = lab.fresh()
         command.prepare(out)
-        whole = lab.launcher.run(command.argv(out))
-        if whole.code:
-            raise RuntimeError(f"the command fails without any kill: {whole.err}")
-        seconds.append(whole.seconds)
-        new = command.content(out)
+        ended = lab.launcher.run(command.argv(out), whole=whole)
+        if ended.code:
+            raise RuntimeError(f"the command fails without any kill: {ended.err}")
+        new.append(command.content(out))
+        return ended
+
+    aim = Aim(budget.rng, run)
     while budget.more(figures):
+        shot, out = aim.next(figures), lab.fresh()
         with figures.attempt():
-            out, moment = lab.fresh(), budget.rng.uniform(0, 1.02 * min(seconds))
             command.prepare(out)
             try:
-                _kill_once(command, out, new, moment, figures)
+                _kill_once(command, out, new[-1], aim, shot, figures)
             except AssertionError as error:
-                raise AssertionError(f"killed after {moment:.3f} s: {error}") from error
+                raise AssertionError(f"{shot}: {error}") from error
     return figures
 
 
-def _kill_once(command: Command, out: Path, new: Any, moment: float, figures: Figures) -> None:
+def _kill_once(command: Command, out: Path, new: Any, aim: Aim, shot: Shot, figures: Figures) -> None:
     old, launcher = command.content(out), command.lab.launcher
-    child = launcher.start(command.argv(out))
-    time.sleep(moment)
+    child = launcher.start(command.argv(out), whole=shot.whole)
+    time.sleep(shot.moment)
     child.kill(command.kills_group)
     first = launcher.finish(child)
     await_end(lambda: group_members(child.pid))
-    figures.count("killed", first.signal is not None)  # a kill that came too late is not counted
+    aim.count(shot, first, figures)
     figures.count("left over", leftovers(out.parent))
     if command.content(out) not in (old, new):
         raise AssertionError("neither the old output nor the new")
@@ -93,6 +96,8 @@ def _kill_once(command: Command, out: Path, new: Any, moment: float, figures: Fi
         figures.count("continued")
         if again := command.repeated(before, out, second):
             raise AssertionError(again)
+    elif second.code == 0:
+        aim.learn(second)
 
 
 class Align(Command):

@@ -20,6 +20,7 @@ from typing import Any
 
 from tests.soak.figures import Budget, Figures
 from tests.soak.lab import Lab, open_lab
+from tests.soak.launcher import own_session
 from tests.soak.scenarios import SCENARIOS, Scenario
 
 LOAD, READERS, FAULTS = LANES = ("load", "readers", "faults")
@@ -104,6 +105,7 @@ def _settle_down(lane: str) -> None:
         os.sched_setaffinity(0, cores[:1] if lane == LOAD else cores[1:] or cores)
         if lane == READERS:
             os.nice(10)
+            own_session()
 
 
 def _run(scenario: Scenario, lab: Lab, budget: Budget) -> Figures:

@@ -1,12 +1,13 @@
 """Launcher: real processes that start in milliseconds, so that thousands of them can be killed.
 
 A parent process imports lnmap once and forks a child for each command. A child has its own session, output files and
-limits; from there on it does what `lnmap ARGUMENTS` does.
+limits; from there on it does what `lnmap ARGUMENTS` does, or becomes that program from its very start.
 """
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -23,10 +24,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.helpers import PROGRAM
+
 ROOT = Path(__file__).parents[2]
 _PRELOADED = ("torch", "numpy", "safetensors.torch", "lnmap.cli", "lnmap.pipeline", "lnmap.datasets")
 _PRELOADED += ("lnmap.experiments", "lnmap.experiments.report", "lnmap.serve.run", "lnmap.serve.models")
-_PRELOADED += ("gensim.models", "polars")
+_PRELOADED += ("gensim.models", "polars", "lnmap.check", "lnmap.judge", "lnmap.experiments.report.figures")
 _POLL_S = 0.002
 
 
@@ -107,7 +110,8 @@ class Launcher:
     def start(self, argv: Sequence[object], **more: Any) -> Child:
         """Start `lnmap ARGV`. `env`, `fsize` and `cwd` set its environment, largest file in bytes and folder.
 
-        With `hold` it stops before the command begins, until it is told to go on.
+        With `hold` it stops before the command begins, until it is told to go on. With `whole` it is a program that
+        loads Python and torch itself, as a user starts it.
         """
         return self._start({"argv": [str(word) for word in argv], **more})
 
@@ -172,13 +176,20 @@ class Launcher:
         self._folder.cleanup()
 
 
+def own_session() -> None:
+    """Begin a session and keep its priority, which Linux shares out by sessions first and by processes then."""
+    os.setsid()
+    with suppress(OSError):  # not Linux, or without groups of its scheduler: processes alone count
+        Path("/proc/self/autogroup").write_text(str(os.nice(0)))
+
+
 def nothing() -> None:
     """Do nothing: the memory of this child is what every child starts with."""
 
 
 def _become(order: Mapping[str, Any]) -> int:
     """Run as the child."""
-    os.setsid()
+    own_session()
     for number, (name, flags) in enumerate((("in", 0), ("out", 1), ("err", 1))):
         path = "/dev/null" if name == "in" else os.path.join(order["folder"], name)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC if flags else os.O_RDONLY, 0o600)
@@ -189,6 +200,8 @@ def _become(order: Mapping[str, Any]) -> int:
     if order.get("fsize"):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then write() fails with EFBIG, as on a disk with a quota
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["fsize"], order["fsize"]))
+    if order.get("whole"):
+        os.execv(PROGRAM[0], [*PROGRAM, *order["argv"]])
     if "argv" in order:
         from lnmap.cli import main
 
@@ -255,6 +268,8 @@ def _serve() -> None:
         with suppress(ImportError):  # of an extra that is not installed
             importlib.import_module(name)
     importlib.import_module("torch").set_num_threads(1)
+    list(importlib.import_module("lnmap.methods").METHODS.values())  # they are loaded when they are asked for
+    gc.freeze()  # else the first collection of a child copies all of this
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         order = json.loads(line)

@@ -7,7 +7,7 @@ import random
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from tests.datasets.server import Site, serving
+from tests.soak.aim import Aim, is_whole
 from tests.soak.figures import Budget, Figures
 from tests.soak.lab import Lab, contents
-from tests.soak.launcher import Child
+from tests.soak.launcher import Child, Ended
 
 from lnmap.model.marks import Marks
 
@@ -42,33 +43,38 @@ def data_get(lab: Lab, budget: Budget) -> Figures:
     figures = Figures()
     with serving() as site:
         _put_benchmark(site)
-        argv = ["data", "get", "muse", "--pairs", "en-fi"]
-        whole = lab.launcher.run(argv, env={"LNMAP_DATA": str(lab.fresh()), "LNMAP_DATA_MIRROR": site.address})
+
+        def get(out: Path, **more: Any) -> Ended:
+            env = {"LNMAP_DATA": str(out), "LNMAP_DATA_MIRROR": site.address}
+            return lab.launcher.run(["data", "get", "muse", "--pairs", "en-fi"], env=env, **more)
+
+        aim = Aim(budget.rng, lambda whole: get(lab.fresh(), whole=whole))
         while budget.more(figures):
+            shot, out = aim.next(figures), lab.fresh()
             with figures.attempt():
-                moment = budget.rng.uniform(0, 1.02 * whole.seconds)
-                _kill_download(lab, site, argv, moment, figures)
+                aim.count(shot, get(out, kill_after=shot.moment, whole=shot.whole), figures)
+                try:
+                    _check_download(site, out, lambda out=out: get(out), figures)
+                except AssertionError as error:
+                    raise AssertionError(f"{shot}: {error}") from error
     return figures
 
 
-def _kill_download(lab: Lab, site: Site, argv: list[str], moment: float, figures: Figures) -> None:
-    out = lab.fresh()
-    env = {"LNMAP_DATA": str(out), "LNMAP_DATA_MIRROR": site.address}
-    first = lab.launcher.run(argv, kill_after=moment, env=env)
-    figures.count("killed", first.signal is not None)
+def _check_download(site: Site, out: Path, get: Callable[[], Ended], figures: Figures) -> None:
+    """Get what a killed process did not, and check that it is the rest."""
     whole = {path.name for path in out.rglob("*.vec")}
     part = out / "muse/vectors/wiki.fi.vec.part"
     kept = part.stat().st_size if part.exists() else 0
     site.log.clear()
-    second = lab.launcher.run(argv, env=env)
+    second = get()
     if second.code:
-        raise AssertionError(f"killed after {moment:.3f} s, then: {second.err[-300:]}")
+        raise AssertionError(f"the second run fails: {second.err[-300:]}")
     for name in ("wiki.en.vec", "wiki.fi.vec"):
         path = f"{_HOST}/fasttext/vectors-wiki/{name}"
         if (out / "muse/vectors" / name).read_bytes() != site.pages[path].data:
-            raise AssertionError(f"killed after {moment:.3f} s: {name} is not what the server has")
+            raise AssertionError(f"{name} is not what the server has")
         if name in whole and site.gets(path):
-            raise AssertionError(f"killed after {moment:.3f} s: {name} was whole and was fetched again")
+            raise AssertionError(f"{name} was whole and was fetched again")
     if 0 < kept < len(site.pages[_BIG].data):
         figures.count("continued")
         if site.gets(_BIG) != [f"bytes={kept}-"]:
@@ -83,9 +89,9 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def server(lab: Lab, model: Path) -> Iterator[Served]:
+def server(lab: Lab, model: Path, **more: Any) -> Iterator[Served]:
     """Run `lnmap serve` on a free port of this machine."""
-    child = lab.launcher.start(["serve", model, "--port", 0, "--json"])
+    child = lab.launcher.start(["serve", model, "--port", 0, "--json"], **more)
     try:
         yield Served(child, _address(child))
     finally:
@@ -155,12 +161,14 @@ def marks(lab: Lab, budget: Budget) -> Figures:
     figures, folder, clients = Figures(), lab.copy_of_model("marked"), Markers()
     model = contents(folder)
     while budget.more(figures):
+        whole = is_whole(figures)
         with figures.attempt():
-            with server(lab, folder) as served:
+            with server(lab, folder, whole=whole) as served:
                 for who in "ab":
                     clients.start(served.address, f"m{figures.attempts}{who}")
                 clients.kill(served.child, budget.rng, 0.02, 0.4)
                 figures.count("killed")
+                figures.count("of these whole programs", whole)
             clients.check(folder)
             after = contents(folder)
             if {key: after[key] for key in model} != model:

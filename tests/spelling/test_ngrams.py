@@ -156,3 +156,15 @@ def test_rarities_that_were_kept_still_fit():
     rarity = {f"rarity.{side}": torch.arange(1 << 18).float() for side in Side}
     columns = Spelling.from_state({"weight": 1}, rarity).columns(Side.SOURCE, ["paris"])[0]
     assert (int(columns.argmax()), int(columns.argmin())) == (29, 278)
+
+
+def test_n_grams_are_counted_where_there_is_float64():
+    assert [str(module._computing(device)) for device in ("cpu", "mps", "cuda", "cuda:1")] == [
+        "cpu",
+        "cpu",
+        "cuda",
+        "cuda:1",
+    ]
+    spelling = Spelling.of(SOURCE, TARGET, device="mps")
+    assert spelling.to("mps") is spelling
+    assert {rarity.device.type for rarity in spelling.rarity.values()} == {"cpu"}
