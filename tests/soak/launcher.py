@@ -184,6 +184,11 @@ def own_session() -> None:
         Path("/proc/self/autogroup").write_text(str(os.nice(0)))
 
 
+def end_with_parent() -> None:
+    """Let the kernel kill this process when its parent ends: in a session of its own, no interrupt reaches it."""
+    _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+
+
 def nothing() -> None:
     """Do nothing: the memory of this child is what every child starts with."""
 
@@ -191,7 +196,7 @@ def nothing() -> None:
 def _become(order: Mapping[str, Any]) -> int:
     """Run as the child."""
     own_session()
-    _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)  # in a session of its own, nothing else ends it with the parent
+    end_with_parent()
     for number, (name, flags) in enumerate((("in", 0), ("out", 1), ("err", 1))):
         path = "/dev/null" if name == "in" else os.path.join(order["folder"], name)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC if flags else os.O_RDONLY, 0o600)
@@ -219,7 +224,8 @@ def _become(order: Mapping[str, Any]) -> int:
 
 
 def _prctl(option: int, value: int) -> None:
-    ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
+    with suppress(AttributeError):  # not Linux
+        ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
 
 
 def _hold(order: Mapping[str, Any]) -> None:
