@@ -33,7 +33,7 @@ from lnmap.model.parts import ModelParts
 from lnmap.normalize import RENORM, fit_both
 
 SIZES = {Side.SOURCE: 6, Side.TARGET: 5}
-KEPT = {"alignment", "source", "target", "pairs", "outside", "log", "confidence", "judges", "condensed"}
+KEPT = {"alignment", "source", "target", "pairs", "outside", "back", "log", "confidence", "judges", "condensed"}
 
 
 def numbers(*shape):
@@ -70,6 +70,7 @@ def parts():
             way: Condensed(numbers(4, 2), *({s: numbers(n, r) for s, n in SIZES.items()} for r in (2, 3)))
             for way in Direction
         },
+        Lexicon([("b", "a")], {"file": "back.txt"}),
     )
 
 
@@ -119,6 +120,8 @@ def test_every_part_comes_back(parts, tmp_path):
     assert found.alignment.kind == "two-way"
     assert list(found.pairs) == list(parts.pairs)
     assert dict(found.pairs.origin) == {"file": "seed.txt"}
+    assert list(found.back) == [("b", "a")]
+    assert dict(found.back.origin) == {"file": "back.txt"}
     assert list(found.outside) == [("out", "side")]
     assert dict(found.outside.origin) == {}
     assert (found.info, found.log, found.confidence) == (parts.info, parts.log, parts.confidence)
@@ -135,12 +138,14 @@ def test_every_part_comes_back(parts, tmp_path):
 
 
 def test_what_a_model_lacks_has_no_file(parts, tmp_path):
-    few = replace(parts, outside=Lexicon([]), confidence=None, judges=None, condensed={})
+    few = replace(parts, outside=Lexicon([]), back=None, confidence=None, judges=None, condensed={})
     write_folder(few, tmp_path)
     roles = {path.name.partition("-")[0] for path in tmp_path.iterdir()}
-    assert roles == KEPT - {"outside", "confidence", "judges", "condensed"} | {"model.json"}
+    assert roles == KEPT - {"outside", "back", "confidence", "judges", "condensed"} | {"model.json"}
     found = read_folder(tmp_path)
-    assert (list(found.outside), found.confidence, found.judges, found.condensed) == ([], None, None, {})
+    assert (list(found.outside), found.back, found.confidence, found.judges) == ([], None, None, None)
+    assert found.condensed == {}
+    assert "back" not in json.loads((tmp_path / "model.json").read_text())
 
 
 def test_the_manifest_as_documented(parts, tmp_path):
@@ -148,11 +153,12 @@ def test_the_manifest_as_documented(parts, tmp_path):
     saved = tmp_path
     write_folder(parts, saved)
     manifest = json.loads((saved / "model.json").read_text())
-    assert {key: manifest[key] for key in ("format", "version", "method", "pairs")} == {
+    assert {key: manifest[key] for key in ("format", "version", "method", "pairs", "back")} == {
         "format": "lnmap-model",
         "version": 2,
         "method": "by hand",
         "pairs": {"file": "seed.txt"},
+        "back": {"file": "back.txt"},
     }
     assert manifest["alignment"]["kind"] == "two-way"
     files = manifest["files"]

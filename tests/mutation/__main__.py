@@ -20,6 +20,7 @@ from tests.mutation.modules import MODULES
 from tests.mutation.mutate import mutants
 from tests.mutation.run import KILLED, SURVIVED, TIMED_OUT, hunt
 from tests.mutation.state import State, path_of
+from tests.soak.keeping import alone
 
 KINDS = (KILLED, TIMED_OUT, SURVIVED)
 
@@ -31,6 +32,16 @@ def main() -> None:
     parser.add_argument("--survivors", action="store_true", help="list what no test noticed")
     parser.add_argument("--folder", type=Path, default=Path("build/mutation"), help="where results are kept")
     options = parser.parse_args()
+    with alone(options.folder / "hunt"):
+        try:
+            _hunt(options)
+        except KeyboardInterrupt:
+            raise SystemExit(
+                f"interrupted; {options.folder} keeps what was found, and the same command continues"
+            ) from None
+
+
+def _hunt(options: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     torch.testing.assert_close(torch.zeros(1), torch.zeros(1))  # imports what every fork would import again
     end = time.monotonic() + 60 * options.minutes

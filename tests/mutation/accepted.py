@@ -18,6 +18,7 @@ _FLOOR = "any number below a column's best values will do"
 _INDEX = 'key = _digest({"options": options.record(), "head": head, "reader": READER_VERSION})'
 _OPEN = "open_ = (scores[:, -1] <= values[:, -1] + slack).nonzero()[:, 0] if k < len(candidates) else rows.new_empty(0)"
 _ENTRY = _INDEX.replace('"head": head', '"sha256": source.digest, "whole": whole')
+_TOGETHER = "which pairs are in a block changes no result"
 _TYPE_NAME = "only checkers of types read the name"
 _FACTORS = "_FACTORS = 0xBF58476D1CE4E5B9 - (1 << 64), 0x94D049BB133111EB - (1 << 64)  # of 64 bits, as signed numbers"
 
@@ -162,7 +163,27 @@ ACCEPTED: dict[str, dict[str, str]] = {
         " => 1 to 2": "there are no n-grams of the next length, or they are not asked for",
     },
     "spelling.letters": {
-        "_BLOCK = 2048 => 2048 to 2049": _BLOCK,
+        **{
+            f"_BLOCK, _MANY = 2048, 1 << 15  # pairs at a time; on a GPU => {change}": _BLOCK
+            for change in ("2048 to 2049", "LShift to RShift", "1 to 2", "15 to 16")
+        },
+        **{
+            f"order = (n * (_LONGEST + 1) + m).argsort(stable=True) => {change}": _TOGETHER
+            for change in ("Add to Sub", "Mult to Div", "Add to Sub #2", "1 to 2", "True to False")
+        },
+        **{
+            f'for block in order.split(_BLOCK if device.type == "cpu" else _MANY): => {change}': _BLOCK
+            for change in ("Eq to NotEq", "'cpu' changed")
+        },
+        **{
+            f'device = rows.device if rows.device.type == "cuda" else torch.device("cpu")'
+            f"  # not every device has float64 => {change}": "rows are on the CPU here"
+            for change in ("Eq to NotEq", "'cuda' changed")
+        },
+        **{
+            f"number = np.zeros(known.max(initial=0) + 1, dtype=np.int64) => {change}": "a longer table"
+            for change in ("0 to 1", "1 to 2")
+        },
         "letters = np.full((len(forms), int(lengths.max(initial=1))), -1, dtype=np.int64)"
         " => 1 to 2": "a wider table has no more letters",
         "pairs = dict.fromkeys(zip(written[Side.SOURCE], written[Side.TARGET], strict=True))"

@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 from tests.mutation.mutate import Mutant
 from tests.mutation.state import State, path_of
+from tests.soak.launcher import end_with_parent
 
 KILLED, TIMED_OUT, SURVIVED = "killed", "timed out", "survived"
 _ANEW = 77  # exit code: this mutant cannot be put in place of a function
@@ -40,6 +41,7 @@ def in_a_fork(work: Callable[[], int], seconds: float) -> int | None:
         code = 3
         try:
             os.setsid()  # with what it starts it is a group, which can be ended as a whole
+            end_with_parent()
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
             limit = int(time.process_time() + seconds) + 1
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
@@ -115,8 +117,14 @@ class Hunter:
             if mutant.lines is not None:
                 result = self._try(mutant, session.items)
                 if result is not None:
-                    self.state.add(mutant, result)
+                    self._keep(mutant, result)
         return True
+
+    def _keep(self, mutant: Mutant, result: str) -> None:
+        try:
+            self.state.add(mutant, result)
+        except OSError as error:
+            raise pytest.UsageError(f"cannot keep results in {self.state.path}: {error.strerror}") from error
 
     def _watch(self, items: Sequence[pytest.Item]) -> dict[str, tuple[float, list[int]]]:
         """Run all tests on the code as it is, and note what each of them calls."""
@@ -131,7 +139,7 @@ class Hunter:
         found = json.loads(self.state.notes.read_text(encoding="utf-8")) if code == 0 else {}
         failed = [name for name, result in found.items() if result is None]
         if code != 0 or failed:
-            raise pytest.UsageError(f"tests fail on the code as it is: {failed}")
+            raise pytest.UsageError(f"tests fail on the code as it is: {failed or 'they do not end well'}")
         return found
 
     def _watch_one(self, item: pytest.Item, following: pytest.Item | None) -> tuple[float, list[int]] | None:
@@ -206,7 +214,7 @@ def hunt(module: str, tests: Sequence[str], state: State, mutants: Sequence[Muta
 
     if missing and time.monotonic() < end:
         if in_a_fork(work, 1e5) != 0:
-            raise SystemExit(f"the tests of {module} do not pass on the code as it is: pytest {' '.join(tests)}")
+            raise SystemExit(f"the hunt in {module} has stopped, for the reason above; its tests: {' '.join(tests)}")
         state.read()
     seconds = sum(took for took, _ in state.noted().values())
     for mutant in missing:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from types import FunctionType
 
 import pytest
@@ -9,6 +14,7 @@ from tests.mutation.modules import MODULES
 from tests.mutation.mutate import mutants
 from tests.mutation.run import KILLED, SURVIVED, Hunter, _codes, in_a_fork
 from tests.mutation.state import ROOT, State, path_of
+from tests.soak.processes import await_end, birth, descendants
 
 
 def changes(source: str) -> list[str]:
@@ -86,6 +92,35 @@ def test_what_no_test_calls_survives(tmp_path):
     hunter = Hunter("lnmap.lexicon", [mutant], State(tmp_path, "lnmap.lexicon", MODULES["lexicon"]), 0)
     hunter.functions = [FunctionType(one, {}) for one in _codes(mutant.code) if not one.co_freevars]
     assert hunter._try(mutant, []) == SURVIVED
+
+
+def start_hunt(folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.mutation", "normalize", "--folder", str(folder)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_hunt_is_not_run_twice_at_once_and_nothing_outlives_an_interrupt(tmp_path):
+    hunt, end = start_hunt(tmp_path), time.monotonic() + 120
+    while not any(path.stat().st_size for path in tmp_path.glob("*.jsonl")) and time.monotonic() < end:
+        time.sleep(0.05)
+    refused = start_hunt(tmp_path)
+    assert refused.communicate()[1].startswith("another run is writing")
+    assert refused.returncode == 1
+    started = {pid: birth(pid) for pid in descendants(hunt.pid)}
+    assert started
+    hunt.send_signal(signal.SIGINT)
+    assert hunt.communicate()[1].splitlines()[-1].startswith(f"interrupted; {tmp_path} keeps what was found")
+    await_end(lambda: [pid for pid, began in started.items() if birth(pid) == began])
+
+
+def test_results_that_cannot_be_kept_stop_the_hunt(tmp_path):
+    mutant = next(mutants("x = 1", "x.py"))
+    state = State(tmp_path, "lnmap.lexicon", MODULES["lexicon"])
+    state.path.unlink()
+    state.path.mkdir()
+    with pytest.raises(pytest.UsageError, match="cannot keep results in"):
+        Hunter("lnmap.lexicon", [], state, 0)._keep(mutant, KILLED)
 
 
 def test_modules_and_tests_are_there():

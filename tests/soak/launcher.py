@@ -31,6 +31,7 @@ _PRELOADED = ("torch", "numpy", "safetensors.torch", "lnmap.cli", "lnmap.pipelin
 _PRELOADED += ("lnmap.experiments", "lnmap.experiments.report", "lnmap.serve.run", "lnmap.serve.models")
 _PRELOADED += ("gensim.models", "polars", "lnmap.check", "lnmap.judge", "lnmap.experiments.report.figures")
 _POLL_S = 0.002
+_SET_DEATH_SIGNAL, _SET_TRACER = 1, 0x59616D61  # as <linux/prctl.h> numbers them
 
 
 @dataclass(frozen=True)
@@ -183,6 +184,11 @@ def own_session() -> None:
         Path("/proc/self/autogroup").write_text(str(os.nice(0)))
 
 
+def end_with_parent() -> None:
+    """Let the kernel kill this process when its parent ends: in a session of its own, no interrupt reaches it."""
+    _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+
+
 def nothing() -> None:
     """Do nothing: the memory of this child is what every child starts with."""
 
@@ -190,6 +196,7 @@ def nothing() -> None:
 def _become(order: Mapping[str, Any]) -> int:
     """Run as the child."""
     own_session()
+    end_with_parent()
     for number, (name, flags) in enumerate((("in", 0), ("out", 1), ("err", 1))):
         path = "/dev/null" if name == "in" else os.path.join(order["folder"], name)
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC if flags else os.O_RDONLY, 0o600)
@@ -216,11 +223,15 @@ def _become(order: Mapping[str, Any]) -> int:
     return 0
 
 
+def _prctl(option: int, value: int) -> None:
+    with suppress(AttributeError):  # not Linux
+        ctypes.CDLL(None).prctl(option, ctypes.c_ulong(value), 0, 0, 0)
+
+
 def _hold(order: Mapping[str, Any]) -> None:
     """Stop until SIGCONT, if that was asked for; any process may follow this one meanwhile."""
     if order.get("hold"):
-        set_ptracer, anyone = 0x59616D61, ctypes.c_ulong(-1)
-        ctypes.CDLL(None).prctl(set_ptracer, anyone, 0, 0, 0)  # matters where Yama restricts ptrace
+        _prctl(_SET_TRACER, -1)  # matters where Yama restricts ptrace
         os.kill(os.getpid(), signal.SIGSTOP)
 
 

@@ -14,6 +14,7 @@ pytest.importorskip("resource", reason="needs POSIX processes and limits")
 from tests.soak.aim import Aim, is_whole
 from tests.soak.figures import Figures
 from tests.soak.launcher import ROOT, Ended, Launcher
+from tests.soak.processes import await_end, group_members
 
 
 def ended(seconds: float, signal: int | None = None) -> Ended:
@@ -80,6 +81,14 @@ def test_a_whole_program_loads_everything_itself():
     assert forked.out == whole.out
     assert "import time:" in whole.err
     assert "import time:" not in forked.err
+
+
+def test_children_end_with_their_launcher():
+    launcher = Launcher()
+    child = launcher.start_call("time:sleep", 600)
+    assert group_members(child.pid)
+    launcher.close()
+    await_end(lambda: group_members(child.pid))
 
 
 @pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this kernel does not group sessions")
