@@ -23,7 +23,7 @@ from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Silent
-from lnmap.spelling import COLUMNS, Spelling, fold
+from lnmap.spelling import COLUMNS, Letters, Spelling, fold
 
 FAST = {"rounds": 1}
 WORDS = 2000
@@ -168,6 +168,21 @@ def test_with_few_pairs(small):
     source, target, train, test = small
     found = lnmap.align(source, target, Lexicon(list(train)[:25]), options=FAST, device="cpu")
     assert found.evaluate(test).precision(1) > 50
+
+
+@pytest.mark.parametrize(("distinct", "learnt"), [(2.0, True), (1.2, False)])
+def test_what_was_found_teaches_letters_where_it_stands_out(small, distinct, learnt):
+    source, target, train, _ = small
+    words = dict(zip(Side, (source.words, target.words), strict=True))
+    facts = WordFacts(words, Letters.fit([], []), None)
+    raw = Vocabularies(*(torch.tensor(side.vectors) for side in (source, target)), (torch.zeros(0), torch.zeros(0)))
+    pairs = torch.tensor(train.rows(source, target))
+    run = Run(0, torch.device("cpu"))
+    run.record(stage="start", distinct=distinct)
+    found = Ground(raw, pairs[:25], pairs[:25], facts, 100, 3)._facts(pairs[:300], run)
+    assert (found.letters.state()[0] != facts.letters.state()[0]) == learnt
+    many = Ground(raw, pairs[:500], pairs[:500], facts, 100, 3)
+    assert many._facts(pairs[:300], run) is facts
 
 
 def test_wrong_pairs_are_refused(small):

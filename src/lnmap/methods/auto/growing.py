@@ -17,7 +17,7 @@ from lnmap.judge.panel import Panel
 from lnmap.judge.words import WordFacts
 from lnmap.methods.auto.candidates import Field, Lists, survey
 from lnmap.methods.auto.judging import FOLD, Outcomes, learn_judges, unseen, usual
-from lnmap.methods.auto.start import FEW, without
+from lnmap.methods.auto.start import FEW, doubt, without
 from lnmap.methods.auto.systems import Vocabularies, columns, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
@@ -123,7 +123,7 @@ class Ground:
         :param whole: advanced by the seconds that one round takes, growth aside.
         """
         systems = fit_systems(self.vectors, dictionary, run)
-        panel = Panel(columns(systems, self.vectors), self.facts)
+        panel = Panel(columns(systems, self.vectors), self._facts(dictionary, run))
         if last and not self.learns:
             return Stand(dictionary, systems, panel, {}, {one: usual(panel, one) for one in Direction}, {})
         source, target = (mapped(systems, self.vectors, side, self.most) for side in Side)
@@ -140,6 +140,10 @@ class Ground:
             self.vectors, self.seed, self.known, panel, self.kinds, fields, rest, self.folds, whole, run
         )
         return Stand(dictionary, systems, panel, found, judges, outcomes, own)
+
+    def _facts(self, dictionary: Tensor, run: Run) -> WordFacts:
+        """Let a dictionary (k, 2) that is mostly right teach what a small seed cannot: which letters correspond."""
+        return self.facts.taught(dictionary) if self.few and not doubt(run.log) else self.facts
 
 
 def answers(now: Stand, direction: Direction) -> tuple[Tensor, Tensor]:
