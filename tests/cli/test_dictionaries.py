@@ -62,7 +62,7 @@ def test_notes(run, files, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "icu", None)
     _, _, stderr = run("induce", files / "en-fr", "--out", tmp_path / "x.html")
     assert "note: sorted letter by letter; for the language's own alphabet: pip install 'lnmap[alphabet]'" in stderr
-    _, _, stderr = run("induce", files / "en-fr", "--out", tmp_path / "x.dic", "--min-confidence", 1, "--no-given")
+    _, _, stderr = run("induce", files / "en-fr", "--out", tmp_path / "x.dic", "--least", 9, "--no-given")
     assert "note: no pair passed" in stderr
     folder = tmp_path / "odd"
     words = [f"new york {i}" if i % 3 else f"w{i}" for i in range(60)]

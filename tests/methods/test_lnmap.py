@@ -193,7 +193,7 @@ class TestReference:  # reference_lnmap.py
     def test_default_gives_the_numbers_of_the_plain_loop(self, pair, monkeypatch):
         source, target = pair.source.head(700), pair.target.head(700)
         x, y = torch.from_numpy(source.vectors), torch.from_numpy(target.vectors)
-        seed = torch.as_tensor(pair.train.rows(source, target)[:150])
+        seed = torch.as_tensor(pair.train.rows(source, target)[:170])
         sizes = {"code": 300, "iterations": 4, "steps": 4}
         codes, dictionaries = train_plainly(x, y, seed, hidden=300, **sizes)
         induced, merge = [], Algorithm1.merge

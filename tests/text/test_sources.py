@@ -63,6 +63,13 @@ def test_json_lines(tmp_path):
         lines(path)
 
 
+def test_articles_longer_than_a_line(tmp_path):
+    path = tmp_path / "wiki_00"
+    article = "word " * 100_000
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in ("a", article, "b")))
+    assert lines(path) == ["a", article, "b"]
+
+
 def test_html(tmp_path):
     path = tmp_path / "page.html"
     path.write_text(
@@ -85,6 +92,11 @@ def test_encodings(tmp_path):
     path.write_bytes("naïve café\nplain\n".encode("windows-1252"))
     with pytest.raises(InputError, match=r"not in utf-8: 1 of 3 lines.*encoding='windows-1252'"):
         lines(path)
+    assert lines(path, encoding="windows-1252") == ["naïve café", "plain"]
+    path.write_bytes("naïve café\nplain".encode())
+    with pytest.raises(InputError, match=r"is in utf-8, not in windows-1252; leave out encoding"):
+        lines(path, encoding="windows-1252")
+    path.write_bytes("naïve café\nplain".encode("utf-8-sig"))
     assert lines(path, encoding="windows-1252") == ["naïve café", "plain"]
     with pytest.raises(InputError, match="no encoding 'klingon'"):
         lines(path, encoding="klingon")

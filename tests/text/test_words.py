@@ -77,3 +77,15 @@ def test_two_scripts_are_noticed():
     scripts = Scripts()
     scripts.look(["dog"] * 5 + ["собака"] * 5)
     assert "cyrillic" in (scripts.mixture() or "")
+
+
+@pytest.mark.parametrize("part", ["a", "@", "a@", "<!--", "<a", "www", "a."])
+def test_endless_lines_are_searched_once(part):
+    """Were the rest of the line searched from each character, a million of them would take hours."""
+    line = part * (1_000_000 // len(part))
+    assert set("".join(Tokenizer().words(f"one {line} two"))) <= set("onetwaw.")
+
+
+def test_mail_addresses_and_comments_without_an_end():
+    line = "write to (me@example.org), a@b@c.de or @home <!-- not this"
+    assert Tokenizer().words(line) == ["write", "to", "or", "home"]

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lnmap.ask.choosing import choose, normalized, weights
 from lnmap.direction import Direction
-from lnmap.embeddings import is_word
+from lnmap.embeddings import Embeddings, is_word
 from lnmap.errors import OptionError
 from lnmap.foreign import foreignness
 from lnmap.model.answers import Candidate
@@ -30,7 +30,8 @@ _UNSURE = 0.5  # confidence below which the best candidate is called unsure
 _FAR = 0.3  # cosine below which the next word with a known translation is called far
 _SURE = 0.9  # confidence from which an answer would hardly ever correct the best candidate
 _FOREIGN = 0.5  # probability from which a word is taken for one of the other language
-_LOOKED_AT = 20  # words per question, at most, of which the sure ones are passed over
+_NAME = 0.5  # share of candidates, above which it is a name if both languages have them
+_LOOKED_AT = 20  # words per question, at most, of which the sure ones and names are passed over
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ def next_words(
     """Return the words whose translations would help most, the most useful first; none if nothing is left to ask.
 
     Words with a given translation, from the seed or by a mark, are not asked about, and neither are foreign words.
-    Those that the model is sure of count as known, and come last. The model's marks count: set `model.marks` to those
-    of now, and the next words follow from them.
+    Names and those that the model is sure of count as known, and come last. The model's marks count: set `model.marks`
+    to those of now, and the next words follow from them.
 
     :param skip: words that are not to be asked about, those the speaker did not know, say.
     :param max_rank: only words among this many most frequent ones.
@@ -80,6 +81,7 @@ def next_words(
     vectors, known = normalized(raw), answered.nonzero()[:, 0]
     order = islice(choose(vectors, known, free, weights(len(words))), _LOOKED_AT * count)
     doubted: list[Question] = []
+    names: list[Question] = []
     sure: list[Question] = []
     while len(doubted) < count and (rows := list(islice(order, count))):
         found = model.look_up([words[row] for row in rows], candidates, direction)
@@ -87,8 +89,20 @@ def next_words(
         for row, alike in zip(rows, near.tolist(), strict=True):
             best = found[words[row]].candidates
             certain = bool(best) and (best[0].confidence or 0.0) >= _SURE
-            (sure if certain else doubted).append(Question(words[row], best, _why(best, alike), row + 1))
-    return (doubted + sure)[:count]
+            part = sure if certain else names if _is_name(words[row], best, asked) else doubted
+            part.append(Question(words[row], best, _why(best, alike), row + 1))
+    return (doubted + names + sure)[:count]
+
+
+def _is_name(word: str, found: tuple[Candidate, ...], asked: Embeddings) -> bool:
+    """Return whether a word is a name or code: it has a digit, or its candidates are words of its own language.
+
+    The candidates of a model without confidence say too little about it.
+    """
+    if any(map(str.isdigit, word)):
+        return True
+    alike = sum(one.word in asked for one in found)
+    return alike > _NAME * len(found) and found[0].confidence is not None
 
 
 def _nearest(vectors: Tensor, known: Tensor, rows: list[int]) -> Tensor:

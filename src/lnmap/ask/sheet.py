@@ -26,6 +26,7 @@ from lnmap.model.model import Model, Way
 _ANSWER, _WHY = "answer", "why"
 _SEPARATORS = ";,\t"
 _NUMBER = re.compile(r"[1-9][0-9]?")
+_DECIMAL = re.compile(r"^([0-9]+)\.0+$")  # a column of numbers with gaps is often saved so
 _LARGEST = 64 << 20  # bytes
 _HEAD, _LONGEST = 50, 10_000  # lines in which the columns may be named, and letters of one
 
@@ -97,7 +98,7 @@ def _take(sheet: Sheet, number: int, cells: Mapping[str, str], model: Model) -> 
     :param cells: by the names of their columns.
     """
     asked = model.side(sheet.direction.asked)
-    word, answer = cells.get(str(sheet.direction.asked), ""), cells.get(_ANSWER, "").strip()
+    word, answer = cells.get(str(sheet.direction.asked), ""), _DECIMAL.sub(r"\1", cells.get(_ANSWER, "").strip())
     row = next((row for one in (word, word.strip()) if (row := asked.find(one)) is not None), None)
     if not answer:
         sheet.empty += row is not None

@@ -138,19 +138,22 @@ class Worker:
 
 
 def unused_pairs(train: Lexicon, seed: Lexicon, tests: Iterable[Lexicon]) -> tuple[Lexicon, int]:
-    """Return the training pairs to choose settings by, and how many more there were that are test pairs.
+    """Return the training pairs to choose settings by, and how many more there were that share a word with test pairs.
 
-    They are the pairs whose source words are not in the seed, less every pair that is in a test dictionary, whichever
-    word comes first: MUSE splits each direction for itself, so that test pairs of one are training pairs of the other.
+    They are the pairs whose source words are neither in the seed nor in a test pair together with one of their
+    translations, whichever word comes first: MUSE splits each direction for itself, so that test pairs of one are
+    training pairs of the other. A word that lost some of its translations that way would count right answers as wrong.
     Letter case does not count.
     """
     seen = {source.lower() for source, _ in seed}
     tested = {frozenset((source.lower(), target.lower())) for pairs in tests for source, target in pairs}
     unused = [(source, target) for source, target in train if source.lower() not in seen]
-    kept = [pair for pair in unused if frozenset(word.lower() for word in pair) not in tested]
+    spoilt = {pair[0].lower() for pair in unused if frozenset(word.lower() for word in pair) in tested}
+    kept = [pair for pair in unused if pair[0].lower() not in spoilt]
     if not kept:
         raise LexiconError(
-            f"no development pairs are left: of {len(unused):,} training pairs outside the seed all are test pairs",
+            f"no development pairs are left: the words of all {len(unused):,} training pairs outside the seed are in "
+            "test pairs",
             advice="take fewer seed pairs",
         )
     return Lexicon(kept), len(unused) - len(kept)

@@ -17,7 +17,9 @@ from lnmap.text.words import DAMAGED
 STDIN = "-"
 _BLOCK = 1 << 18
 _LONGEST = 1 << 16  # characters of a line that are held; a longer one is cut at a blank
+_LONGEST_OBJECT = 1 << 24  # of a JSON line, which is an article or a book
 _HEAD = 4096
+_UTF8 = ("utf-8", "utf-8-sig")
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _NO_TEXT = (".css", ".js", ".map", ".svg", ".vec", ".counts.tsv", ".safetensors")  # in a folder, these are no text
 _BREAKS = {
@@ -109,14 +111,18 @@ class Reader:
 
     def _decoded(self, name: str, source: Bytes, head: bytes) -> Iterator[str]:
         """Yield the lines of a stream in the form that its first bytes show."""
-        lines = self._checked(name, _split(source, _encoding_of(head, self.encoding)))
         start = head.lstrip(codecs.BOM_UTF8 + b" \t\r\n")[:200].lower()
-        if start.startswith(b"{") and b'"' in start:
+        objects = start.startswith(b"{") and b'"' in start
+        encoding, watched = _encoding_of(head, self.encoding), _Watched(source)
+        lines = self._checked(name, _split(watched, encoding, _LONGEST_OBJECT if objects else _LONGEST))
+        if objects:
             yield from _json_texts(name, lines)
         elif start.startswith((b"<!doctype html", b"<html")) or b"<html" in start:
             yield from _html_texts(lines)
         else:
             yield from lines
+        if watched.utf8 and codecs.lookup(encoding).name not in _UTF8:
+            raise InputError(f"{name} is in utf-8, not in {encoding}", advice="leave out {encoding}")
 
     def _checked(self, name: str, lines: Iterator[str]) -> Iterator[str]:
         """Pass lines on; where most that are not plain ASCII are damaged, the encoding is another one."""
@@ -138,6 +144,30 @@ class Reader:
             self.damaged.append(name)
 
 
+class _Watched:
+    """Bytes that are passed on; other encodings than UTF-8 hardly ever make valid UTF-8 with letters beyond ASCII."""
+
+    def __init__(self, source: Bytes) -> None:
+        self._source, self._decoder = source, codecs.getincrementaldecoder("utf-8")()
+        self._valid, self._beyond = True, False
+
+    @property
+    def utf8(self) -> bool:
+        """Whether what was read is UTF-8 and not plain ASCII."""
+        return self._valid and self._beyond
+
+    def read(self, count: int, /) -> bytes:
+        """Take up to `count` bytes."""
+        block = self._source.read(count)
+        if self._valid and not (block.isascii() and self._decoder.getstate()[0] == b""):
+            self._beyond = True
+            try:
+                self._decoder.decode(block, final=not block)
+            except UnicodeDecodeError:
+                self._valid = False
+        return block
+
+
 def _encoding_of(head: bytes, encoding: str) -> str:
     try:
         codecs.lookup(encoding)
@@ -146,7 +176,7 @@ def _encoding_of(head: bytes, encoding: str) -> str:
     return next((name for mark, name in _MARKS.items() if head.startswith(mark)), encoding)
 
 
-def _split(source: Bytes, encoding: str) -> Iterator[str]:
+def _split(source: Bytes, encoding: str, longest: int) -> Iterator[str]:
     """Yield lines; one longer than any memory is cut at blanks."""
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     held = ""
@@ -154,8 +184,8 @@ def _split(source: Bytes, encoding: str) -> Iterator[str]:
         held += decoder.decode(block)
         *lines, held = held.replace("\r\n", "\n").split("\n")
         yield from lines
-        while len(held) > _LONGEST:
-            cut = held.rfind(" ", 0, _LONGEST) + 1 or _LONGEST
+        while len(held) > longest:
+            cut = held.rfind(" ", 0, longest) + 1 or longest
             yield held[:cut]
             held = held[cut:]
     yield held + decoder.decode(b"", final=True)

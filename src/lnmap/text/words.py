@@ -6,8 +6,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-_WEB = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\S+")
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?-->")
+# Neither may look at a character again and again: a line may be 65,536 of them without a blank.
+_WEB = re.compile(r"(?:https?://|www\.)\S+|(?<!\S)[^\s@]+@\S+\.\S+")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?(?:-->|$)")
 _INNER = "'-"  # kept inside a word only
 _JOINERS = "\u200c\u200d"  # Persian and Indic spelling needs them inside words
 DAMAGED = "\ufffd"  # stands where bytes were no characters; words with it are left out

@@ -59,7 +59,7 @@ class Auto(Method):
     departures = {None: "not a published system", "fast": "searches fewer words, holds out two parts, not three"}
     alignment = EnsembleAlignment
     costs = {None: Cost(fixed=55, one=10), "fast": Cost(fixed=25, one=8)}
-    revisions = {None: 5, "fast": 3}
+    revisions = {None: 6, "fast": 4}
     quick = {"rounds": 1}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
