@@ -88,8 +88,8 @@ ACCEPTED: dict[str, dict[str, str]] = {
     "judge.words": {
         "_BLOCK = 4096  # words whose pairs are spelt out at a time => 4096 to 4097": _BLOCK,
         "for side, rows in zip(Side, pairs.T, strict=True): => True to False": _TWO,
-        "own = torch.tensor([self._numbers.get(word, -1) for word in folded])[:, None].to(candidates)"
-        " => 1 to 2": "any negative number is that of no word",
+        "own, there = words[start : start + _BLOCK], [self.words[asked.other][hit] for hit in hits.tolist()]"
+        " => end dropped": "words after the block are in none of its pairs",
     },
     "judge.kinds": {
         "_ROWS = 8192  # at a time => 8192 to 8193": _BLOCK,
