@@ -5,13 +5,14 @@ distinguishes words. A search goes through the first of them for all words, thro
 through all columns, mapped only now, for some dozen. Of 500 English and 500 French words it found the best answer by
 CSLS of all, and 99.9 % of their 30 best.
 
-Neighbourhood means are taken by few columns, over the most frequent words of the other side that a judge learns from.
+Neighbourhood means are taken by few columns, over the most frequent words of the other side that a judge learnt among.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -20,7 +21,7 @@ from torch import Tensor
 from lnmap.direction import Side
 from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
-from lnmap.retrieve import MEMORY, NEIGHBOURS, BestTable, BilingualSpace, Criterion, Hits, best_ranks, top_k
+from lnmap.retrieve import MEMORY, NEIGHBOURS, BestTable, BilingualSpace, Criterion, Hits, best_ranks, fast_type, top_k
 
 COMPONENTS = 384
 COARSE = 128  # of them, in which all words are searched
@@ -28,7 +29,7 @@ POOL = 20_000  # most frequent words that neighbourhood means are taken over
 _MANY = 512  # words found by the first components: a word spelt alike may not be among the first there
 _FEW = 32  # the same, for neighbourhood means: one word more or less changes them little
 _SPARE = 8  # words scored in all columns, beside twice as many as are wanted
-_SAMPLE = 2000  # most frequent words of each side that components are found from, and as many of all others
+_SAMPLE = 1000  # most frequent words of each side that components are found from, and as many of all others
 _BLOCK = 4096  # words mapped at a time
 _GATHERED = 512  # rows gathered at a time on a CPU: they stay in its cache
 
@@ -86,10 +87,14 @@ class CompactWords:
     """One vocabulary of a space: all words in few columns, and some in all of them.
 
     :param rows: unit vectors in all columns by row, (n, c).
+    :param pool: most frequent words that neighbourhood means are taken over.
     """
 
-    def __init__(self, rows: Tensor | MappedRows, basis: Tensor, coarse: Tensor, fine: Tensor) -> None:
+    def __init__(
+        self, rows: Tensor | MappedRows, basis: Tensor, coarse: Tensor, fine: Tensor, pool: int = POOL
+    ) -> None:
         self.rows, self.basis, self.coarse, self.fine = rows, basis, coarse, fine
+        self._pool = pool
 
     def __len__(self) -> int:
         return len(self.coarse)
@@ -104,9 +109,10 @@ class CompactWords:
         """Where it computes."""
         return self.coarse.device
 
-    def head(self, count: int) -> CompactWords:
-        """Return the most frequent words."""
-        return CompactWords(self.rows, self.basis, self.coarse[:count], self.fine[:count])
+    @cached_property
+    def pool(self) -> Pool:
+        """The most frequent words."""
+        return Pool(self.coarse[: self._pool], self.fine[: self._pool])
 
     def best(
         self, queries: Tensor, k: int, bias: Tensor | None = None, *, memory: int = MEMORY, **shown: Any
@@ -203,7 +209,7 @@ class CompactSpace(BilingualSpace):
 
     def _mean(self, queries: Tensor, candidates: Tensor | CompactWords) -> Tensor:
         assert isinstance(candidates, CompactWords)
-        return neighbourhoods(queries @ candidates.basis, candidates, memory=self.memory)
+        return candidates.pool.means(queries @ candidates.basis, self.memory)
 
 
 class _CompactTable(BestTable):
@@ -226,9 +232,27 @@ def _step(near: Tensor, columns: int, memory: int) -> int:
     return max(1, rows // near.shape[1])
 
 
-def neighbourhoods(few: Tensor, candidates: CompactWords, *, memory: int = MEMORY) -> Tensor:
-    """Return r of CSLS of words by few columns (q, r): the mean with the nearest of the most frequent candidates."""
-    return candidates.head(POOL).nearest(few, NEIGHBOURS, _FEW, memory=memory)[0].mean(dim=1)
+class Pool:
+    """The most frequent words of one side by few columns, (p, r): what neighbourhood means are taken over."""
+
+    def __init__(self, coarse: Tensor, fine: Tensor) -> None:
+        self.words = torch.cat([coarse, fine.float()], dim=1)
+        self.first = self._first(self.words)
+
+    def means(self, few: Tensor, memory: int = MEMORY) -> Tensor:
+        """Return r of CSLS of words by few columns (q, r): the mean with the nearest of the pool."""
+        near = top_k(self._first(few), self.first, _FEW, memory=memory)[1]
+        step = _step(near, few.shape[1], memory)
+        found = [few.new_empty(0)]
+        for own, some in zip(few.split(step), near.split(step), strict=True):
+            listed = self.words.index_select(0, some.flatten()).unflatten(0, some.shape)
+            cosines = listed.mul_(own[:, None]).sum(dim=2)
+            found.append(cosines.topk(min(NEIGHBOURS, cosines.shape[1]), dim=1).values.mean(dim=1))
+        return torch.cat(found)
+
+    def _first(self, few: Tensor) -> Tensor:
+        """Return the first columns of words (n, r), in which the nearest are found; others score them."""
+        return few[:, :COARSE].to(fast_type(few)).contiguous()
 
 
 @torch.no_grad()
@@ -238,12 +262,14 @@ def condense(
     device: torch.device,
     *,
     means: bool = True,
+    pool: int = POOL,
     memory: int = MEMORY,
     progress: Progress | None = None,
 ) -> tuple[Condensed, dict[Side, Tensor]]:
     """Return both vocabularies of a space in few columns, and their neighbourhood means.
 
     :param means: False where they are known already; none are returned then.
+    :param pool: most frequent words that they are taken over.
     """
     basis = components(maps, sizes, device)
     first, rest = min(basis.shape[1], COARSE), max(0, basis.shape[1] - COARSE)
@@ -259,11 +285,11 @@ def condense(
     if not means:
         return Condensed(basis, coarse, fine), {}
     found = {side: torch.empty(size, device=device) for side, size in sizes.items()}
+    pools = {side: Pool(coarse[side][:pool], fine[side][:pool]) for side in Side}
     with progress.task("neighbourhoods", sum(sizes.values())) as task:
         for side, rows in blocks:
-            others = CompactWords(coarse[side.other], basis, coarse[side.other], fine[side.other])
             few = torch.cat([coarse[side][rows], fine[side][rows].float()], dim=1)
-            found[side][rows] = neighbourhoods(few, others, memory=memory)
+            found[side][rows] = pools[side.other].means(few, memory)
             task.advance(len(few))
     return Condensed(basis, coarse, fine), found
 

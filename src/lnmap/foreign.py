@@ -18,7 +18,7 @@ from torch import Tensor
 
 from lnmap.embeddings import is_word
 from lnmap.normalize import unit
-from lnmap.retrieve import MEMORY, top_k
+from lnmap.retrieve import MEMORY, nearest
 
 _NEIGHBOURS = 10
 _HEAD = 10  # added to ranks: the very first of them say little
@@ -67,7 +67,7 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     own = _OWN * more.clamp_max(_ENOUGH) + _SCRIPT * strange - _middle(more[ranks < _FIRST])
     worth = theirs | (own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE)
     x = unit(vectors.float())
-    near = top_k(x[rows[worth]], x, _NEIGHBOURS + 1, memory=memory)[1]
+    near = nearest(x[rows[worth]], x, _NEIGHBOURS + 1, memory=memory)
     others = (near != rows[worth][:, None]).float()
     count = others.sum(dim=1).clamp_min(1)
     mean, among = ((kind[near] * others).sum(dim=1) / count for kind in (says, visitors))

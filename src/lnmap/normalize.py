@@ -22,7 +22,12 @@ _BLOCK = 8192  # rows at a time
 
 def unit(x: Tensor) -> Tensor:
     """Scale each row to length one; a zero row stays zero."""
-    return x / x.norm(dim=1, keepdim=True).clamp_min(_TINY)
+    return x / lengths(x)
+
+
+def lengths(x: Tensor) -> Tensor:
+    """Return the length of each row, (n, 1), never zero."""
+    return x.norm(dim=1, keepdim=True).clamp_min(_TINY)
 
 
 def parse_recipe(recipe: str) -> list[str]:

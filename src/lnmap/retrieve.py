@@ -23,7 +23,7 @@ from lnmap.errors import OptionError
 from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
 from lnmap.search.blocks import MEMORY, keep_trying, score_blocks, top_k
-from lnmap.search.near import fast_type, means_of, means_of_both
+from lnmap.search.near import fast_type, means_of, means_of_both, nearest
 from lnmap.search.some import SomeMeans
 
 __all__ = [
@@ -38,6 +38,7 @@ __all__ = [
     "best_ranks",
     "fast_type",
     "keep_trying",
+    "nearest",
     "neighbourhood_means",
     "score_blocks",
     "top_k",

@@ -170,3 +170,16 @@ def test_state_gives_the_same_again(facts):
     plain = WordFacts(WORDS, None, None)
     assert plain.state() == ({}, {})
     assert WordFacts.from_state(WORDS, {}, {}).names == FREQUENCY
+
+
+def test_other_pairs_teach_other_letters(facts):
+    facts.spelt_like(Side.SOURCE, torch.arange(len(SOURCE)))
+    taught = facts.taught(torch.tensor([[3, 3], [1, 4], [4, 6]]))
+    assert taught.letters.state()[0] != facts.letters.state()[0]
+    assert torch.equal(
+        taught.spelt_like(Side.SOURCE, torch.arange(len(SOURCE))),
+        facts.spelt_like(Side.SOURCE, torch.arange(len(SOURCE))),
+    )
+    assert torch.equal(taught.foreign[Side.TARGET], facts.foreign[Side.TARGET])
+    bare = WordFacts(WORDS, None, None)
+    assert bare.taught(torch.tensor([[0, 0]])) is bare

@@ -15,7 +15,7 @@ from lnmap.judge.panel import CHOSEN_BACK
 from lnmap.lexicon import Lexicon
 from lnmap.methods import make_method
 from lnmap.methods.auto.growing import Ground, Stand
-from lnmap.methods.auto.judging import Outcomes, chosen, fit_judge, unseen
+from lnmap.methods.auto.judging import Outcomes, chosen, fit_judge, learn_judges, unseen
 from lnmap.methods.auto.rounds import harms
 from lnmap.methods.auto.systems import Vocabularies
 from lnmap.methods.auto.ways import possible_starts
@@ -23,7 +23,7 @@ from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.pipeline.checkpoint import FolderCheckpoint
 from lnmap.progress import Silent
-from lnmap.spelling import COLUMNS, Spelling, fold
+from lnmap.spelling import COLUMNS, Letters, Spelling, fold
 
 FAST = {"rounds": 1}
 WORDS = 2000
@@ -170,6 +170,21 @@ def test_with_few_pairs(small):
     assert found.evaluate(test).precision(1) > 50
 
 
+@pytest.mark.parametrize(("distinct", "learnt"), [(2.0, True), (1.2, False)])
+def test_what_was_found_teaches_letters_where_it_stands_out(small, distinct, learnt):
+    source, target, train, _ = small
+    words = dict(zip(Side, (source.words, target.words), strict=True))
+    facts = WordFacts(words, Letters.fit([], []), None)
+    raw = Vocabularies(*(torch.tensor(side.vectors) for side in (source, target)), (torch.zeros(0), torch.zeros(0)))
+    pairs = torch.tensor(train.rows(source, target))
+    run = Run(0, torch.device("cpu"))
+    run.record(stage="start", distinct=distinct)
+    found = Ground(raw, pairs[:25], pairs[:25], facts, 100, 3)._facts(pairs[:300], run)
+    assert (found.letters.state()[0] != facts.letters.state()[0]) == learnt
+    many = Ground(raw, pairs[:500], pairs[:500], facts, 100, 3)
+    assert many._facts(pairs[:300], run) is facts
+
+
 def test_wrong_pairs_are_refused(small):
     source, target, train, _ = small
     words = [t for _, t in train]
@@ -280,10 +295,40 @@ class Dying(FolderCheckpoint):
         super().save(values, tensors)
 
 
+def test_a_judge_that_learns_once_stays_while_the_dictionary_grows(small, monkeypatch):
+    learnt = []
+
+    def learn(*given):
+        learnt.append((given[7], learn_judges(*given)))
+        return learnt[-1][1]
+
+    monkeypatch.setattr("lnmap.methods.auto.growing.learn_judges", learn)
+    monkeypatch.setattr("lnmap.methods.auto.ways.MANY", 400)  # one start
+    source, target, train, _ = small
+    model = lnmap.align(source, target, train, profile="fast", device="cpu")
+    (parts, (_, judges, _)) = learnt[0]
+    assert len(learnt) == 1
+    assert 0.6 < sum(map(len, parts)) / len(train) < 0.7  # two parts of three
+    assert model.judges.by == judges
+    rounds = [row for row in model.log if row["stage"] == "round"]
+    assert rounds[1]["pairs"] > rounds[0]["pairs"] == len(train)
+    assert "found" in rounds[0]
+    assert "found" not in rounds[1]
+
+
 @pytest.mark.parametrize(
-    ("few", "rounds", "saves"), [(400, 3, 1), (400, 3, 2), (100, 1, 1), (100, 1, 2)]
+    ("few", "rounds", "saves", "once"),
+    [
+        (400, 3, 1, False),
+        (400, 3, 2, False),
+        (100, 1, 1, False),
+        (100, 1, 2, False),
+        (100, 1, 1, True),
+        (100, 1, 2, True),
+        (100, 2, 2, True),
+    ],
 )  # what is saved: rounds of the one start; or one round and all of the first of two
-def test_killed_run_ends_with_the_same_bits(small, tmp_path, monkeypatch, few, rounds, saves):
+def test_killed_run_ends_with_the_same_bits(small, tmp_path, monkeypatch, few, rounds, saves, once):
     monkeypatch.setattr("lnmap.methods.auto.growing.FEW", few)
     if few < 200:
         monkeypatch.setattr("lnmap.methods.auto.ways.first_pairs", with_more)
@@ -291,7 +336,7 @@ def test_killed_run_ends_with_the_same_bits(small, tmp_path, monkeypatch, few, r
     x, y = (torch.from_numpy(np.array(side.vectors[:1000])) for side in (source, target))
     head = [side.head(1000) for side in (source, target)]
     rows = torch.as_tensor(train.take("200-unique", *head).rows(*head))
-    method = make_method("auto", values={"rounds": rounds})
+    method = make_method("auto", values={"rounds": rounds, "once": once})
     words = head[0].words, head[1].words
     whole = Run(words=words)
     expected = method.fit(x, y, rows, whole)

@@ -7,7 +7,7 @@ from lnmap.normalize import unit
 from lnmap.progress import Silent
 from lnmap.search import blocks, near
 from lnmap.search.columns import ColumnTop
-from lnmap.search.near import best_by_bias, means_of_both, near_both
+from lnmap.search.near import best_by_bias, means_of_both, near_both, nearest
 
 DTYPES = [torch.float32, torch.float16, torch.bfloat16]
 
@@ -49,6 +49,17 @@ def test_lists_hold_all_that_is_near(make, dtype):
         assert (outside.amax(dim=1) <= found.beyond).all()
         slack = {torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}[dtype]
         assert (found.beyond <= found.cosines.amin(dim=1) + slack).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("make", [words, hard])
+def test_the_nearest_are_proven(make, dtype, monkeypatch):
+    monkeypatch.setattr(near, "fast_type", lambda vectors: dtype)
+    x, y = make(700), make(600, seed=1)
+    found, true = nearest(x, y, 11), cosines(x, y)
+    assert found.shape == (700, 11)
+    torch.testing.assert_close(true.gather(1, found), true.topk(11, dim=1).values, rtol=0, atol=1e-6)
+    assert torch.equal(nearest(x, y[:5], 11).sort(dim=1).values, torch.arange(5).expand(700, 5))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

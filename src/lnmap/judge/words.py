@@ -43,6 +43,17 @@ class WordFacts:
         """Names of the features."""
         return FREQUENCY + (SPELLING if self.letters else ())
 
+    def taught(self, pairs: Tensor) -> WordFacts:
+        """Return the same, with letters learnt from other pairs of rows (k, 2)."""
+        if self.letters is None:
+            return self
+        source, target = (
+            [self.words[side][row] for row in rows] for side, rows in zip(Side, pairs.T.tolist(), strict=True)
+        )
+        facts = WordFacts(self.words, Letters.fit(source, target), self.foreign)
+        facts._numbers, facts._folded, facts._first = self._numbers, self._folded, self._first
+        return facts
+
     def describe(self, asked: Side, rows: Tensor, candidates: Tensor, spelt: Sequence[str] | None = None) -> Tensor:
         """Describe candidates (n, k) of words: shape (n, k, f).
 

@@ -99,6 +99,11 @@ class Alignment(ABC):
     def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """Map raw target vectors (n, d_t) into the same space, (n, c)."""
 
+    def map_each(self, side: Side, x: Tensor, directions: Sequence[Direction]) -> list[Tensor]:
+        """Map raw vectors (n, d) of one side into the spaces of several directions, each (n, c)."""
+        take = self.map_source if side is Side.SOURCE else self.map_target
+        return [take(x, direction) for direction in directions]
+
     def spell(self, side: Side, words: Sequence[str]) -> Tensor | None:
         """Return the columns that the spelling of words adds to their mapped vectors, if there are any."""
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import torch
@@ -18,7 +19,7 @@ from lnmap.direction import Direction, Side
 from lnmap.methods.base import Alignment, LinearAlignment, State, section
 from lnmap.methods.kernel import KernelAlignment
 from lnmap.methods.lnmap.alignment import LatentAlignment
-from lnmap.normalize import unit
+from lnmap.normalize import lengths
 from lnmap.spelling import Spelling
 
 _KINDS: dict[str, type[Alignment]] = {kind.kind: kind for kind in (LinearAlignment, LatentAlignment, KernelAlignment)}
@@ -35,7 +36,7 @@ class Part:
 
     def scaled(self, mapped: Tensor) -> Tensor:
         """Scale mapped words (n, c) to length sqrt(weight)."""
-        return unit(mapped) * math.sqrt(self.weight)
+        return mapped * (math.sqrt(self.weight) / lengths(mapped))
 
 
 def both_spaces(name: str, alignment: Alignment) -> list[Part]:
@@ -56,11 +57,20 @@ class EnsembleAlignment(Alignment):
 
     def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, sum of c)."""
-        return torch.cat([part.scaled(part.alignment.map_source(x, part.direction)) for part in self.parts], dim=1)
+        return self._map(Side.SOURCE, x)
 
     def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, sum of c)."""
-        return torch.cat([part.scaled(part.alignment.map_target(y, part.direction)) for part in self.parts], dim=1)
+        return self._map(Side.TARGET, y)
+
+    def _map(self, side: Side, x: Tensor) -> Tensor:
+        """Map words by every part; parts of one alignment stand beside each other and share what they compute."""
+        found: list[Tensor] = []
+        for _, same in groupby(self.parts, key=lambda part: id(part.alignment)):
+            parts = list(same)
+            mapped = parts[0].alignment.map_each(side, x, [part.direction for part in parts])
+            found += [part.scaled(one) for part, one in zip(parts, mapped, strict=True)]
+        return torch.cat(found, dim=1)
 
     def spell(self, side: Side, words: Sequence[str]) -> Tensor | None:
         """Return the columns of the words' spelling (n, h)."""

@@ -8,7 +8,7 @@ The correction is only as strong as held-out seed words ask for, and none where 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -61,7 +61,7 @@ class Correction(NamedTuple):
 
 def kernel(a: Tensor, b: Tensor, width: float) -> Tensor:
     """Return exp((a_i . b_j - 1) / width) of unit vectors (n, c) and (m, c): shape (n, m)."""
-    return ((a @ b.T - 1) / width).exp()
+    return (a @ b.T).sub_(1).div_(width).exp_()
 
 
 def corrections(a: Tensor, b: Tensor, width: float, ridges: tuple[float, ...]) -> Iterator[Correction]:
@@ -89,16 +89,22 @@ class KernelAlignment(Alignment):
 
     def map_source(self, x: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_s) -> (n, c)."""
-        return self._map(self.linear.map_source(x), Side.SOURCE, direction)
+        return self.map_each(Side.SOURCE, x, [direction])[0]
 
     def map_target(self, y: Tensor, direction: Direction = Direction.FORWARD) -> Tensor:
         """(n, d_t) -> (n, c)."""
-        return self._map(self.linear.map_target(y), Side.TARGET, direction)
+        return self.map_each(Side.TARGET, y, [direction])[0]
 
-    def _map(self, mapped: Tensor, side: Side, direction: Direction) -> Tensor:
+    def map_each(self, side: Side, x: Tensor, directions: Sequence[Direction]) -> list[Tensor]:
+        """(n, d) -> (n, c) each; what all directions share is computed once."""
+        linear = unit(self.linear.map_source(x) if side is Side.SOURCE else self.linear.map_target(x))
+        return [self._corrected(linear, side, direction) for direction in directions]
+
+    def _corrected(self, mapped: Tensor, side: Side, direction: Direction) -> Tensor:
+        """Correct unit vectors (n, c)."""
         direction = direction if direction in self.corrections else Direction.FORWARD
         correction = self.corrections[direction]
-        return correction.apply(unit(mapped), self.width) if correction and side is direction.asked else unit(mapped)
+        return correction.apply(mapped, self.width) if correction and side is direction.asked else mapped
 
     def state(self) -> State:
         """Return the linear alignment, and anchors and weights of the directions that are corrected."""

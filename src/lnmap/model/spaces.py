@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from lnmap.compact import CompactSpace, CompactWords, Map, MappedRows, components, condense
+from lnmap.compact import POOL, CompactSpace, CompactWords, Map, MappedRows, components, condense
 from lnmap.direction import Direction, Side
 from lnmap.errors import OptionError
 from lnmap.judge import JudgedSpace
@@ -47,7 +47,9 @@ def _compact_space(model: Model, direction: Direction) -> CompactSpace:
     if direction not in model.condensed:
         known = model.means.get(direction)
         shown: dict[str, Any] = {"memory": model.memory, "progress": model.progress}
-        model.condensed[direction], means = condense(maps, sizes, model.device, means=known is None, **shown)
+        model.condensed[direction], means = condense(
+            maps, sizes, model.device, means=known is None, pool=_pool(model), **shown
+        )
         model.means[direction] = known or means
     few, means = model.condensed[direction], model.means[direction]
     words = {
@@ -56,6 +58,7 @@ def _compact_space(model: Model, direction: Direction) -> CompactSpace:
             few.basis,
             few.coarse[side],
             few.fine[side],
+            _pool(model),
         )
         for side in Side
     }
@@ -67,6 +70,11 @@ def _compact_space(model: Model, direction: Direction) -> CompactSpace:
         memory=model.memory,
         progress=model.progress,
     )
+
+
+def _pool(model: Model) -> int:
+    """Return how many words neighbourhood means are taken over: those that the judge learnt among."""
+    return int(model.info.get("options", {}).get("queries", POOL))
 
 
 def few_columns(model: Model, direction: Direction, dim: int) -> Tensor:

@@ -94,6 +94,19 @@ def means_of(queries: Tensor, candidates: Tensor, k: int, *, memory: int = MEMOR
     return near.means(queries, candidates, k, memory), rows[:, :k]
 
 
+def nearest(queries: Tensor, candidates: Tensor, k: int, *, memory: int = MEMORY) -> Tensor:
+    """Return the rows of each query's k nearest candidates (q, k), best first; both are vectors of length one."""
+    k = min(k, len(candidates))
+    with _as_bounded():
+        error, x, y = _coarse(queries, candidates, fast_type(queries))
+        values, rows = top_k(x, y, k + 3 * _EXTRA, memory=memory)
+    near = _refine(queries, candidates, values, rows, error, memory, None)
+    best, scores = choose(near, queries.new_zeros(len(candidates)), k)
+    open_ = (scores[:, -1] < near.beyond).nonzero()[:, 0]
+    best[open_] = top_k(queries[open_], candidates, k, memory=memory)[1]
+    return best
+
+
 def best_by_bias(
     queries: Tensor,
     candidates: Tensor,

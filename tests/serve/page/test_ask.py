@@ -62,7 +62,7 @@ def test_questions_are_answered_by_click_by_word_undone_and_skipped(open_page, f
     assert marks(folder)[third, shown[0]] == "wrong"
     fourth, _ = question(page)
     page.get_by_role("button", name="Skip").click()
-    expect(page.locator("#last")).to_contain_text(f"{fourth}: skipped")
+    expect(page.locator("#last")).to_contain_text(f"3 answered, 1 skipped. Last: {fourth}: skipped")
     assert set(Skipped(folder).words("source")) == {third, fourth}
     for word in (fourth, third, second):
         page.get_by_role("button", name="Undo").click()

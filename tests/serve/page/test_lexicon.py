@@ -130,3 +130,8 @@ def test_a_server_that_goes_away_is_told(open_page, folders):
         first = page.locator("tbody tr").first.get_by_role("button", name="right", exact=True)
         expect(first).to_have_attribute("aria-pressed", "false")
         page.goto("about:blank")
+
+
+def test_languages_without_a_name(open_page):
+    field = open_page("spelt/lexicon").get_by_role("combobox", name="Word in the target language")
+    expect(field).to_be_visible()

@@ -15,11 +15,12 @@ from lnmap.judge.space import LIST
 from lnmap.methods.base import Run
 from lnmap.retrieve import NEIGHBOURS, BilingualSpace, fast_type, top_k
 
-NEAR = 60  # nearest words that a word's candidates are the best of by CSLS
-_SPARE = 15  # words that are looked at beside as many as are wanted
+NEAR = 40  # nearest words that a word's candidates are the best of by CSLS
+_BACK = 20  # the same, for the best one alone
+_SPARE = 10  # words that are looked at beside as many as are wanted
 _SMALL = 6000  # words that are faster searched in all dimensions
-_COMPONENTS, _NEARLY_ALL = 200, 512
-_SAMPLE = 3000
+_COMPONENTS, _NEARLY_ALL = 200, 384
+_SAMPLE = 1500
 _WORDS = 4096  # judged at a time
 _ROWS = 8  # words at a time: what is gathered for them stays in the cache
 
@@ -38,6 +39,11 @@ class Lists:
             rows = slice(start, start + _WORDS)
             yield Lists(self.query[rows], self.candidates[rows], self.top[rows])
 
+    def of(self, words: Tensor, most: int) -> Lists:
+        """Return the best candidates of some of the words (n,), so many of each at most."""
+        query = Query(self.query.rows[words], self.query.vectors[words], self.query.means[words])
+        return Lists(query, self.candidates[words, :most], self.top[words])
+
     def with_spelt_alike(self, panel: Panel, direction: Direction, size: int) -> tuple[Lists, Tensor]:
         """Add the words that are spelt like those asked for, and return which candidates may be answers (n, k + 1)."""
         candidates, there = with_spelt_alike(panel.facts, direction.asked, self.query, self.candidates, size)
@@ -53,7 +59,7 @@ class Lists:
 class Field:
     """A space to be searched, and its words by their principal components, the largest first: (n, r) and (m, r).
 
-    Systems side by side say much the same: of some thousand columns 512 components say nearly all, and by the first 200
+    Systems side by side say much the same: of some thousand columns 384 components say nearly all, and by the first 200
     nearly all words that are nearest are found among a few more, at a sixth of the work.
     """
 
@@ -90,7 +96,7 @@ class Field:
 
     def look(self, rows: Tensor, run: Run) -> tuple[Tensor, Tensor, Tensor]:
         """Return r of CSLS of source rows, their best target by CSLS, each (n,), and the two best scores (n, 2)."""
-        cosines, near = self.nearest(rows, LIST, run)
+        cosines, near = self.nearest(rows, _BACK, run)
         scores, place = (cosines - self.space.target_means[near] / 2).topk(min(2, near.shape[1]), dim=1)
         return mean_of_nearest(cosines), near.gather(1, place)[:, 0], scores[:, [0, -1]]
 

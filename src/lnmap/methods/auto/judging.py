@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -19,13 +19,13 @@ from lnmap.methods.auto.systems import Vocabularies, fit_systems, mapped
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
 from lnmap.progress import Task
-from lnmap.retrieve import BilingualSpace
+from lnmap.retrieve import UNKNOWN, BilingualSpace
 
-FOLD = 7.0  # CPU seconds for 17 000 words, to show how far a run has come
+FOLD = 4.0  # CPU seconds for 17 000 words, to show how far a run has come
 _HELD = 2000  # words that are held out in all
 _NEARLY_ALL = 0.9  # of the words of a seed, or of right answers
 _CHOSEN = 2.0  # where nearly all words of one side are this much rarer, frequent ones of the other side were chosen
-_RIDGE, _RIDGE_KIND = 30.0, 100.0
+RIDGE, _RIDGE_KIND = 30.0, 100.0
 _SEVERAL = 1.2  # translations per word, in a dictionary that gives all
 # Means of the weights learnt from development words of English with French, Finnish, Greek and Hebrew, each language
 # counting once; those of words spelt alike, from the first two. Seeds are made of frequent words, which are seldom
@@ -83,22 +83,24 @@ def learn_judges(
     kinds: dict[Side, Kinds],
     fields: dict[Direction, Field],
     rest: Callable[[Tensor], Tensor],
-    parts: int,
+    parts: Sequence[Tensor],
+    ridge: float,
     whole: Task,
     run: Run,
 ) -> tuple[Panel, dict[Direction, Judge], dict[Direction, Outcomes]]:
     """Return the panel with the kinds of words that answers are, the judge of each direction, and what it learnt from.
 
-    :param seed: pairs (k, 2) that are held out in turn.
+    :param seed: all pairs (k, 2) that were given.
     :param known: all pairs known to be right (m, 2).
     :param fields: both vocabularies as systems see them that were fitted on the whole dictionary.
     :param rest: returns the dictionary (k, 2) without held-out pairs (h, 2).
-    :param parts: how many parts of the seed are held out in turn.
+    :param parts: pairs (h, 2) of the seed that are held out in turn.
+    :param ridge: how much it takes to change the usual weights.
     :param whole: advanced by `FOLD` after each.
     """
     judges: dict[Direction, Judge] = {}
     gathered: dict[Direction, list[Outcomes]] = {direction: [] for direction in Direction}
-    for held in folds(seed, parts, run):
+    for held in parts:
         systems = fit_systems(vectors, rest(held), run)
         for direction, one in _judged_fold(systems, vectors, fields, held, known, panel, run).items():
             gathered[direction].append(one)
@@ -108,7 +110,7 @@ def learn_judges(
         every = Outcomes(*(torch.cat(column) for column in zip(*found_words, strict=True)))
         side, complete = direction.answering, _complete(known, direction)
         frequent = chosen(seed, vectors, direction)
-        judges[direction], weights = fit_judge(panel.names(direction), every, kinds[side], complete, frequent)
+        judges[direction], weights = fit_judge(panel.names(direction), every, kinds[side], complete, frequent, ridge)
         liked[side] = kinds[side].scores(weights)
         features = torch.cat([every.features, liked[side][every.candidates][..., None]], dim=-1)
         outcomes[direction] = every._replace(features=features)
@@ -128,7 +130,12 @@ def chosen(seed: Tensor, vectors: Vocabularies, direction: Direction) -> bool:
 
 
 def fit_judge(
-    names: tuple[str, ...], found: Outcomes, kinds: Kinds, complete: bool, frequent: bool = False
+    names: tuple[str, ...],
+    found: Outcomes,
+    kinds: Kinds,
+    complete: bool,
+    frequent: bool = False,
+    ridge: float = RIDGE,
 ) -> tuple[Judge, Tensor]:
     """Fit a judge that also looks at the kind of word, one more feature; return the kinds' weights (r,) with it.
 
@@ -141,8 +148,8 @@ def fit_judge(
         possible = found.there & (found.candidates <= int(ranks.quantile(_NEARLY_ALL)))
     coordinates = kinds.coordinates(found.candidates)  # (n, k, r)
     every = torch.cat([found.features, coordinates], dim=-1)
-    ridge = torch.tensor([_RIDGE] * len(names) + [_RIDGE_KIND] * coordinates.shape[-1], dtype=torch.float64)
-    judge = Judge.fit((*names, *kinds.names), every, found.there, found.right, USUAL, ridge, complete, possible)
+    ridges = torch.tensor([ridge] * len(names) + [_RIDGE_KIND] * coordinates.shape[-1], dtype=torch.float64)
+    judge = Judge.fit((*names, *kinds.names), every, found.there, found.right, USUAL, ridges, complete, possible)
     own, rest = judge.weights.values[: len(names)], judge.weights.values[len(names) :]
     weights = Weights((*names, KIND), (*own, 1.0), judge.weights.none)
     return replace(judge, weights=weights), torch.tensor(rest)
@@ -199,6 +206,8 @@ def _judged_words(field: Field, held: Tensor, known: Tensor, panel: Panel, direc
     field.space.means[0][words] = mean_of_nearest(near[0])
     _look_back(field, field.lists(words, *near).candidates.unique(), run)
     lists, there = field.lists(words, *near).with_spelt_alike(panel, direction, len(field.answering))
+    others = lists.candidates.unique()  # some came into the lists by their new means, or by their spelling
+    _look_back(field, others[field.space.swapped().best.rows[others] == UNKNOWN], run)
     right = torch.isin(words[:, None] * size + lists.candidates, known[:, 0] * size + known[:, 1])
     return Outcomes(lists.describe(panel, field.space, direction), there, right & there, words, lists.candidates)
 

@@ -14,12 +14,12 @@ from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment, both_spaces
 from lnmap.methods.kernel import Kernel, KernelOptions
 from lnmap.methods.procrustes import Procrustes, ProcrustesOptions
-from lnmap.normalize import RENORM, unit
+from lnmap.normalize import RENORM, lengths
 from lnmap.spelling import Spelling
 
 SPELLING = 0.2  # weight of the cosine of spellings in the search for candidates, where all systems count one
 _RIDGE = 3.0  # of the kernel's correction; the judge decides what it is worth
-_ANCHORS = 2000
+_ANCHORS = 1000  # pairs that corrections are learnt from
 _BLOCK = 8192
 
 
@@ -54,7 +54,8 @@ def mapped(systems: EnsembleAlignment, vectors: Vocabularies, side: Side, most: 
     raw, spelt = (vectors.source, vectors.spelt[0]) if side is Side.SOURCE else (vectors.target, vectors.spelt[1])
     take = systems.map_source if side is Side.SOURCE else systems.map_target
     blocks = zip(raw[:most].split(_BLOCK), spelt[:most].split(_BLOCK), strict=True)
-    return torch.cat([unit(torch.cat([take(block), own], dim=1)) for block, own in blocks])
+    found = torch.cat([torch.cat([take(block), own], dim=1) for block, own in blocks])
+    return found.div_(lengths(found))
 
 
 @dataclass(frozen=True)

@@ -80,8 +80,8 @@ def _share(asked: Tensor, answers: Tensor, held: Tensor, others: Tensor) -> Tens
     """Return what share of other answers suits words better than their own, by CSLS: (h,)."""
     k = min(_NEIGHBOURS, len(others))
     scores = asked[held] @ answers[others].T  # (h, o)
-    means = (asked[others] @ answers[others].T).topk(k, dim=0).values.mean(dim=0)  # of the others (o,)
-    own = (asked[others] @ answers[held].T).topk(k, dim=0).values.mean(dim=0)  # of the own answers (h,)
+    means = (answers[others] @ asked[others].T).topk(k, dim=1).values.mean(dim=1)  # of the others (o,)
+    own = (answers[held] @ asked[others].T).topk(k, dim=1).values.mean(dim=1)  # of the own answers (h,)
     best = (asked[held] * answers[held]).sum(dim=1) - own / 2
     return ((scores - means / 2) > best[:, None]).float().mean(dim=1)
 

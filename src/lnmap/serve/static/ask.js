@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { combobox } from "./combobox.js";
 import { el, number, say, toast, word } from "./dom.js";
-import { answering, asked, languageName } from "./languages.js";
+import { answering, asked, inLanguage, languageName } from "./languages.js";
 import { meter } from "./meter.js";
 import { trainingCard } from "./training.js";
 
@@ -64,12 +64,12 @@ export function showAsk(place, model, { link }) {
       el("li", {}, el("button", { type: "button", class: "choose", click: () => answer(String(i + 1)) },
         el("kbd", {}, String(i + 1)), word(one.word, model[to].language), one.confidence === null ? null : meter(one.confidence)))));
     const field = combobox({
-      label: `Another word in ${languageName(model, to)}`, side: to, model, language: model[to].language,
-      placeholder: `Another word in ${languageName(model, to)}`, onChoose: (text) => answer(text),
+      label: `Another word ${inLanguage(model, to)}`, side: to, model, language: model[to].language,
+      placeholder: `Another word ${inLanguage(model, to)}`, onChoose: (text) => answer(text),
     });
     card.replaceChildren(
       el("div", { class: "headword" }, title, el("p", { class: "quiet" }, `word ${number(question.rank)} by frequency: ${question.why}`)),
-      el("p", {}, `What is it in ${languageName(model, to)}?`), choices,
+      el("p", {}, `What is it ${inLanguage(model, to)}?`), choices,
       el("form", { class: "adder", "aria-label": "Another word", submit: (event) => {
         event.preventDefault();
         if (field.value) answer(field.value);
@@ -82,14 +82,20 @@ export function showAsk(place, model, { link }) {
     title.focus({ preventScroll: true }); // so that the keys are for this question
   }
 
+  /** What a question without an answer came to; '' if it has one. */
+  function withoutAnswer(done) {
+    return done.answers.length ? "" : done.before.length ? "none of these" : "skipped";
+  }
+
   /** The last answer, and how to take it back. */
   function last() {
     if (!made.length) return [];
     const { done } = made.at(-1);
     const told = done.answers.length ? [" – ", ...done.answers.flatMap((text, i) => [i ? ", " : "", word(text, model[answering(direction)].language)])]
-      : [done.before.length ? ": none of these" : ": skipped"];
+      : [`: ${withoutAnswer(done)}`];
+    const skipped = made.filter((one) => withoutAnswer(one.done) === "skipped").length;
     return [el("p", { class: "line", id: "last" },
-      el("span", {}, `${number(made.length)} answered. Last: `, word(done.word, model[asked(direction)].language), ...told),
+      el("span", {}, `${number(made.length - skipped)} answered${skipped ? `, ${number(skipped)} skipped` : ""}. Last: `, word(done.word, model[asked(direction)].language), ...told),
       el("button", { type: "button", click: undo }, "Undo")), ...unlearnt(done)];
   }
 
@@ -108,7 +114,7 @@ export function showAsk(place, model, { link }) {
       made.push({ question, done });
       queue.shift();
       const untaught = done.without_vector.map((text) => ` ${text}: ${NO_VECTOR}`).join("");
-      say(`${done.word}: ${done.answers.join(", ") || "skipped"}.${untaught} ${queue.length ? `Next: ${queue[0].word}` : ""}`);
+      say(`${done.word}: ${done.answers.join(", ") || withoutAnswer(done)}.${untaught} ${queue.length ? `Next: ${queue[0].word}` : ""}`);
       window.dispatchEvent(new Event("lnmap-marked"));
       if (queue.length) draw();
       if (queue.length < 2) load();

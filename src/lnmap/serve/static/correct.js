@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { combobox } from "./combobox.js";
 import { el, say, signed, toast, word } from "./dom.js";
-import { answering, asked, languageName } from "./languages.js";
+import { answering, asked, inLanguage } from "./languages.js";
 
 const CHOICES = 6;
 
@@ -24,7 +24,7 @@ export function correction(model, pair, direction, onDone) {
   const choices = el("span", { class: "choices" });
   const field = combobox({
     label: `Right translation of ${pair[from]}`, side: to, model, language: model[to].language,
-    placeholder: `Another word in ${languageName(model, to)}`, onChoose: (text) => save(text, "added"),
+    placeholder: `Another word ${inLanguage(model, to)}`, onChoose: (text) => save(text, "added"),
   });
   const form = el("form", { class: "correction", "aria-label": `Correct ${pair[from]}`, keydown: onKey, submit: (event) => {
     event.preventDefault();

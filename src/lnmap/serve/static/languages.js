@@ -14,5 +14,10 @@ export function languageName(model, side) {
   return name || `${side} language`;
 }
 
+/** 'in French', or 'in the target language'. */
+export function inLanguage(model, side) {
+  return `in ${model[side].language ? "" : "the "}${languageName(model, side)}`;
+}
+
 export const asked = (direction) => (direction === "backward" ? "target" : "source");
 export const answering = (direction) => (direction === "backward" ? "source" : "target");

@@ -4,7 +4,7 @@ import { address, get, listFormats, post } from "./api.js";
 import { combobox } from "./combobox.js";
 import { correctButton, correction } from "./correct.js";
 import { decimals, el, number, say, signed, toast, word } from "./dom.js";
-import { answering, asked, languageName } from "./languages.js";
+import { answering, asked, inLanguage, languageName } from "./languages.js";
 import { markButtons, refreshMarks } from "./marking.js";
 import { meter } from "./meter.js";
 import { trainingCard } from "./training.js";
@@ -58,7 +58,7 @@ export function showLexicon(place, model, { link }) {
 
   function adder() {
     const sides = ["source", "target"].map((side) => combobox({
-      label: `Word in ${languageName(model, side)}`, side, model, language: model[side].language,
+      label: `Word ${inLanguage(model, side)}`, side, model, language: model[side].language,
       placeholder: languageName(model, side), onChoose: () => side === "source" ? sides[1].input.focus() : button.focus(),
     }));
     const button = el("button", { type: "submit", class: "main" }, "Add");

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 import { combobox } from "./combobox.js";
 import { correctButton, correction } from "./correct.js";
 import { decimals, el, number, say, signed, word } from "./dom.js";
-import { answering, asked, languageName } from "./languages.js";
+import { answering, asked, inLanguage, languageName } from "./languages.js";
 import { createMap } from "./map.js";
 import { markButtons } from "./marking.js";
 import { meter } from "./meter.js";
@@ -237,9 +237,9 @@ export function showTranslate(place, model, { link }) {
         el("span", { class: "figure quiet" }, decimals(one.cosine))))));
     const back = direction === "forward" ? "backward" : "forward";
     return el("div", { class: "columns even" },
-      block(`Nearest words in ${languageName(model, asked(direction))}`, "closeness (cosine) in the original vectors",
+      block(`Nearest words ${inLanguage(model, asked(direction))}`, "closeness (cosine) in the original vectors",
         near.own, direction),
-      block(`Nearest words in ${languageName(model, answering(direction))}`, "closeness (cosine) after the alignment", near.other, back));
+      block(`Nearest words ${inLanguage(model, answering(direction))}`, "closeness (cosine) after the alignment", near.other, back));
   }
 
   /** Show what marks change, made here or elsewhere. */
