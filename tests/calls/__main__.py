@@ -32,13 +32,12 @@ _ALL = 10**9
 _CUT = "power cuts"
 _WHOLE, _SAMPLE = "as a whole program", 3  # faults per command that is started as a user starts it
 _PROGRAMS = [name for name in JOBS if name not in ("marks", "cache")]
-_SLOW = ("align, method auto",)  # a sample is enough: what it writes, the other method writes too
 
 
 def _scenarios() -> dict[str, tuple[Scenario, int]]:
     """Return all cells of the table with the attempts that each may take."""
     found: dict[str, tuple[Scenario, int]] = {}
-    for name in (one for one in JOBS if one not in _SLOW):
+    for name in JOBS:
         found |= {f"{name}: {fault}": (faulty(name, Fault(fault)), _ALL) for fault in FAULTS}
         found[f"{name}: {_CUT}"] = (cut(name), _ALL)
     for name in _PROGRAMS:

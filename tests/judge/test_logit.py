@@ -31,6 +31,22 @@ def test_finds_planted_weights():
     assert judge.outcomes == 600
 
 
+def test_weights_are_learnt_among_what_is_possible_and_there():
+    x, there, right = planted(200)
+    there[:, -2:] = False
+    every = torch.ones_like(there)
+    assert Judge.fit(NAMES, x, there, right, NOTHING, 0.1, possible=every) == Judge.fit(
+        NAMES, x, there, right, NOTHING, 0.1
+    )
+    impossible = every.clone()
+    impossible[:50] = ~right[:50]  # what is right could not have been given
+    kept = ~right[:50].any(dim=1)  # but for words that have no right one
+    some = torch.cat([kept, torch.ones(150, dtype=torch.bool)])
+    fitted = Judge.fit(NAMES, x, every, right, NOTHING, 0.1, possible=impossible)
+    assert fitted.weights == Judge.fit(NAMES, x[some], every[some], right[some], NOTHING, 0.1).weights
+    assert fitted.outcomes == 200
+
+
 def test_its_probability_is_how_often_it_is_right():
     x, there, right = planted(2000)
     judge = Judge.fit(NAMES, x[:1000], there[:1000], right[:1000], NOTHING, ridge=0.1)

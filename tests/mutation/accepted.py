@@ -77,6 +77,15 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "break => Break to Continue": "steps after the last change nothing",
     },
     "judge.panel": {
+        **{
+            "size = 8 * candidates.shape[1] * query.vectors.shape[1]  # bytes that are gathered for a word, and their"
+            f" copies => {change}": _BLOCK
+            for change in ("Mult to Div", "Mult to Div #2", "8 to 9")
+        },
+        **{
+            f'step = _ROWS if candidates.device.type == "cpu" else max(1, space.memory // size) => {change}': _BLOCK
+            for change in ("Eq to NotEq", "'cpu' changed", "1 to 2", "FloorDiv to Mult")
+        },
         "_ROWS = 16  # words at a time: what is gathered for them stays in the cache => 16 to 17": _BLOCK,
         "leads = score > top.mean(dim=1, keepdim=True)  # sums round differently: no score equals the same one found"
         " before => Gt to GtE": "only equally good candidates are at the mean, and their margin is zero both ways",
@@ -88,8 +97,8 @@ ACCEPTED: dict[str, dict[str, str]] = {
     "judge.words": {
         "_BLOCK = 4096  # words whose pairs are spelt out at a time => 4096 to 4097": _BLOCK,
         "for side, rows in zip(Side, pairs.T, strict=True): => True to False": _TWO,
-        "own = torch.tensor([self._numbers.get(word, -1) for word in folded])[:, None].to(candidates)"
-        " => 1 to 2": "any negative number is that of no word",
+        "own, there = words[start : start + _BLOCK], [self.words[asked.other][hit] for hit in hits.tolist()]"
+        " => end dropped": "words after the block are in none of its pairs",
     },
     "judge.kinds": {
         "_ROWS = 8192  # at a time => 8192 to 8193": _BLOCK,

@@ -46,6 +46,7 @@ class Aim:
         run(False)  # the first run is slower
         self._forked = deque([run(False).seconds], _LAST)
         self._whole = deque[float](maxlen=_LAST)
+        self._reach = {False: 1.0, True: 1.0}  # how much of a run to aim at, by whether it is a whole program
 
     def next(self, figures: Figures) -> Shot:
         """Choose the moment of the next attempt.
@@ -54,17 +55,19 @@ class Aim:
         """
         usual = median(self._forked)
         if not is_whole(figures):
-            return Shot(False, self._rng.uniform(0, usual))
+            return Shot(False, self._reach[False] * self._rng.uniform(0, usual))
         if not self._whole:
             self._whole.append(self._run(True).seconds)
         loading = max(0.0, median(self._whole) - usual)
-        return Shot(True, self._rng.uniform(0.8 * loading, loading + usual))
+        return Shot(True, self._reach[True] * self._rng.uniform(0.8 * loading, loading + usual))
 
     def count(self, shot: Shot, ended: Ended, figures: Figures) -> None:
         """Count a kill that came in time; one that came too late tells how long a run takes."""
         figures.count("killed", ended.signal is not None)
         figures.count("of these whole programs", shot.whole and ended.signal is not None)
-        if ended.signal is None:
+        late = ended.signal is None
+        self._reach[shot.whole] = min(1.0, self._reach[shot.whole] * (0.9 if late else 1.01))  # one in ten is late
+        if late:
             (self._whole if shot.whole else self._forked).append(ended.seconds)
 
     def learn(self, ended: Ended) -> None:

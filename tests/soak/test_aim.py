@@ -61,8 +61,16 @@ def test_kills_that_come_too_late_make_the_next_come_earlier(aim):
     for _ in range(3):
         aim.count(aim.next(Figures()), ended(0.4), Figures())
         aim.count(aim.next(Figures(attempts=2)), ended(4.0), Figures())
-    assert 0.35 < moments(aim)[-1] <= 0.4
-    assert 3.9 < moments(aim, 2)[-1] <= 4
+    assert 0.26 < moments(aim)[-1] <= 0.4 * 0.9**3
+    assert 2.8 < moments(aim, 2)[-1] <= 4 * 0.9**3
+
+
+def test_after_kills_in_time_the_whole_run_is_aimed_at_again(aim):
+    aim.count(aim.next(Figures()), ended(1.0), Figures())
+    assert moments(aim)[-1] <= 0.9
+    for _ in range(20):
+        aim.count(aim.next(Figures()), ended(1.0, signal=9), Figures())
+    assert 0.95 < moments(aim)[-1] <= 1
 
 
 def test_the_last_runs_tell_when_to_kill(aim):

@@ -194,7 +194,8 @@ class Grouped:
         gathering the vectors.
         """
         values = queries.new_zeros(len(self.order)).requires_grad_()
-        return torch.autograd.grad(self.product(values, vectors), values, queries)[0]
+        constant = vectors.detach().requires_grad_()  # torch 2.4 fails where the vectors have no derivative
+        return torch.autograd.grad(self.product(values, constant), values, queries)[0]
 
 
 class Contrast:
