@@ -17,7 +17,7 @@ from lnmap.methods import make_method
 from lnmap.methods.auto.growing import Ground, Stand
 from lnmap.methods.auto.judging import Outcomes, chosen, fit_judge, learn_judges, unseen
 from lnmap.methods.auto.rounds import harms
-from lnmap.methods.auto.systems import Vocabularies
+from lnmap.methods.auto.systems import Vocabularies, enough_anchors
 from lnmap.methods.auto.ways import possible_starts
 from lnmap.methods.base import Run
 from lnmap.methods.ensemble import EnsembleAlignment
@@ -183,6 +183,11 @@ def test_what_was_found_teaches_letters_where_it_stands_out(small, distinct, lea
     assert (found.letters.state()[0] != facts.letters.state()[0]) == learnt
     many = Ground(raw, pairs[:500], pairs[:500], facts, 100, 3)
     assert many._facts(pairs[:300], run) is facts
+
+
+@pytest.mark.parametrize(("pairs", "anchors"), [(0, 1000), (1000, 1000), (1700, 1700), (4000, 2000)])
+def test_a_larger_seed_brings_more_anchors(pairs, anchors):
+    assert enough_anchors(torch.zeros(pairs, 2, dtype=torch.long)) == anchors
 
 
 def test_wrong_pairs_are_refused(small):

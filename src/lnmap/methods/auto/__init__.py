@@ -15,7 +15,7 @@ from lnmap.methods.auto.growing import GROWTH, Ground, Stand, Start, grown
 from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
 from lnmap.methods.auto.start import doubt
-from lnmap.methods.auto.systems import SPELLING, Vocabularies, spelt_columns
+from lnmap.methods.auto.systems import SPELLING, Vocabularies, enough_anchors, spelt_columns
 from lnmap.methods.auto.trim import trimmed
 from lnmap.methods.auto.ways import possible_starts
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
@@ -77,7 +77,7 @@ class Auto(Method):
         spelling = self._spelling(run)
         spelt = spelt_columns(spelling, (source, target), run, self.options.queries)
         facts = word_facts(source, target, pairs, spelling is not None, run)
-        vectors = Vocabularies(source, target, spelt, self.options.normalize)
+        vectors = Vocabularies(source, target, spelt, self.options.normalize, enough_anchors(pairs))
         ground = Ground(vectors, pairs, known, facts, self.options.queries, self.options.folds, self.options.once)
         best = self._grow(ground, run)
         self._check(best)

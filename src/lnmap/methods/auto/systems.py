@@ -19,7 +19,7 @@ from lnmap.spelling import Spelling
 
 SPELLING = 0.2  # weight of the cosine of spellings in the search for candidates, where all systems count one
 _RIDGE = 3.0  # of the kernel's correction; the judge decides what it is worth
-_ANCHORS = 1000  # pairs that corrections are learnt from
+_LEAST, _MOST = 1000, 2000  # anchors; more would take longer than they are worth
 _BLOCK = 8192
 
 
@@ -29,12 +29,19 @@ class Vocabularies(NamedTuple):
     Spelling may be that of the most frequent words only.
 
     :param normalize: recipe of the rotation; the kernel has its own.
+    :param anchors: pairs that the kernel's corrections are learnt from.
     """
 
     source: Tensor
     target: Tensor
     spelt: tuple[Tensor, Tensor]
     normalize: str = RENORM
+    anchors: int = _LEAST
+
+
+def enough_anchors(seed: Tensor) -> int:
+    """Return how many pairs teach corrections: as many as a seed (k, 2) has, which are surer than those found."""
+    return min(max(len(seed), _LEAST), _MOST)
 
 
 def fit_systems(vectors: Vocabularies, pairs: Tensor, run: Run) -> EnsembleAlignment:
@@ -43,7 +50,7 @@ def fit_systems(vectors: Vocabularies, pairs: Tensor, run: Run) -> EnsembleAlign
     rotation = Procrustes(ProcrustesOptions(normalize=vectors.normalize)).fit(
         vectors.source, vectors.target, pairs, quiet
     )
-    bent = Kernel(KernelOptions(ridge=_RIDGE, most=_ANCHORS)).fit(vectors.source, vectors.target, pairs, quiet)
+    bent = Kernel(KernelOptions(ridge=_RIDGE, most=vectors.anchors)).fit(vectors.source, vectors.target, pairs, quiet)
     parts = [*both_spaces("procrustes", rotation), *both_spaces("kernel", bent)]
     return EnsembleAlignment([replace(part, weight=1 / len(parts)) for part in parts])
 
