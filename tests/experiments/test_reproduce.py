@@ -16,14 +16,14 @@ import pytest
 import lnmap
 from lnmap.cli import main
 from lnmap.embeddings import Embeddings
-from lnmap.errors import InputError, LexiconError, OutputError, TrainingError
+from lnmap.errors import InputError, OutputError, TrainingError
 from lnmap.experiments import Results, Settings, make_plan, run
 from lnmap.experiments.data import OwnData
 from lnmap.experiments.engines import Event, LocalEngine
 from lnmap.experiments.report import write_report
 from lnmap.experiments.runner import Schedule
 from lnmap.experiments.trial import Order
-from lnmap.experiments.worker import Worker, unused_pairs
+from lnmap.experiments.worker import Worker
 from lnmap.io import save_store
 from lnmap.io.atomic import locked
 from lnmap.progress import Silent
@@ -217,18 +217,6 @@ def test_a_missing_other_test_file_is_counted(data, develop, tmp_path):
         if path.name != "fr-en.test.txt":
             (changed / path.name).symlink_to(path)
     assert develop(changed)[0]["development"]["test_files"] == 1
-
-
-def test_no_development_pairs_left_is_said_plainly():
-    every = lnmap.Lexicon([("a", "x"), ("b", "y")])
-    with pytest.raises(LexiconError, match="no development pairs are left: the words of all 1 training pairs outside"):
-        unused_pairs(every, lnmap.Lexicon([("a", "x")]), [lnmap.Lexicon([("Y", "B")])])
-
-
-def test_development_words_keep_all_their_translations():
-    every = lnmap.Lexicon([("a", "x"), ("weather", "sää"), ("Weather", "keli"), ("c", "z"), ("c", "w")])
-    kept, removed = unused_pairs(every, lnmap.Lexicon([("a", "x")]), [lnmap.Lexicon([("SÄÄ", "weather")])])
-    assert (list(kept), removed) == ([("c", "z"), ("c", "w")], 2)
 
 
 class Failing(Worker):
