@@ -162,12 +162,11 @@ def word_facts(source: Tensor, target: Tensor, pairs: Tensor, spelling: bool, ru
     if not spelling:
         return WordFacts(words, None, None)
     x, y = words[Side.SOURCE], words[Side.TARGET]
-    letters = Letters.fit(*([own[row] for row in rows] for own, rows in zip((x, y), pairs.T.tolist(), strict=True)))
     foreign = {
         Side.SOURCE: foreignness(x, source, y, memory=run.memory),
         Side.TARGET: foreignness(y, target, x, memory=run.memory),
     }
-    return WordFacts(words, letters, foreign)
+    return WordFacts(words, Letters.fit([], []), foreign).taught(pairs)
 
 
 def _without(pairs: Tensor, wrong: Tensor) -> Tensor:
