@@ -21,7 +21,7 @@ from torch import Tensor
 from lnmap.direction import Side
 from lnmap.normalize import unit
 from lnmap.progress import Progress, Silent
-from lnmap.retrieve import MEMORY, NEIGHBOURS, BestTable, BilingualSpace, Criterion, Hits, best_ranks, fast_type, top_k
+from lnmap.retrieve import MEMORY, NEIGHBOURS, BilingualSpace, Criterion, Hits, best_ranks, fast_type, top_k
 
 COMPONENTS = 384
 COARSE = 128  # of them, in which all words are searched
@@ -176,13 +176,6 @@ class CompactSpace(BilingualSpace):
             scaled=True,
         )
 
-    @property
-    def best(self) -> BestTable:
-        """The best targets of the source words by CSLS, as far as they were asked for."""
-        if self._best is None:
-            self._best = _CompactTable(self)
-        return self._best
-
     def search(
         self, queries: Tensor, k: int = 1, criterion: Criterion = "csls", words: Sequence[str] | None = None
     ) -> Hits:
@@ -195,6 +188,11 @@ class CompactSpace(BilingualSpace):
             mean = self.means[0][queries] if queries.ndim == 1 else self._mean(vectors, self.target)
             scores = 2 * scores - mean[:, None]
         return Hits(rows, scores, cosines)
+
+    def two_best(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the two best targets of source rows (n,) by CSLS, and `cosine + bias` of each, both (n, 2)."""
+        scores, found = self.target.best(self.source[rows], 2, self.bias("csls"), memory=self.memory)
+        return found, scores
 
     def ranks(self, rows: Tensor, gold: Tensor, criterion: Criterion = "csls") -> Tensor:
         """Rank of the best gold target of each source row, by the first columns; `gold` is padded with -1."""
@@ -210,20 +208,6 @@ class CompactSpace(BilingualSpace):
     def _mean(self, queries: Tensor, candidates: Tensor | CompactWords) -> Tensor:
         assert isinstance(candidates, CompactWords)
         return candidates.pool.means(queries @ candidates.basis, self.memory)
-
-
-class _CompactTable(BestTable):
-    """The two best candidates of each word, each word searched once."""
-
-    def __init__(self, space: CompactSpace) -> None:
-        bias = space.target_means / -2
-        few = space.source.coarse, space.target.coarse
-        super().__init__(*few, bias, memory=space.memory, progress=space.progress)
-        self.space = space
-
-    def _search(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        scores, found = self.space.target.best(self.space.source[rows], 2, self.bias, memory=self.memory)
-        return found, scores
 
 
 def _step(near: Tensor, columns: int, memory: int) -> int:

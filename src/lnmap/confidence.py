@@ -15,7 +15,7 @@ from torch import Tensor
 from lnmap.direction import Direction
 from lnmap.errors import InputError
 from lnmap.normalize import unit
-from lnmap.retrieve import UNKNOWN, BestTable, BilingualSpace, Hits, neighbourhood_means
+from lnmap.retrieve import UNKNOWN, BestTable, BilingualSpace, Hits, neighbourhood_means, top_k
 
 FEATURES = ("csls", "ahead", "behind", "ahead back", "behind back")
 CANDIDATES = 5  # candidates of each held-out word that a fit learns from
@@ -88,7 +88,13 @@ def features(space: BilingualSpace, queries: Tensor, hits: Hits) -> Tensor:
     else:
         own, vectors = torch.full((len(queries), 1), UNKNOWN, device=queries.device), unit(queries)
         mean = neighbourhood_means(vectors, space.target, space.neighbours, memory=space.memory)[:, None]
-        table = BestTable(vectors, space.target, target_means / -2, memory=space.memory, progress=space.progress)
+        bias = target_means / -2
+
+        def two_best(rows: Tensor) -> tuple[Tensor, Tensor]:
+            scores, found = top_k(vectors[rows], space.target, 2, bias, memory=space.memory, progress=space.progress)
+            return found, scores
+
+        table = BestTable(two_best, len(vectors), len(space.target), vectors.device)
         rows = torch.arange(len(vectors))[:, None].to(own)
     margin = 2 * cosines - target_means[candidates] - 2 * table.rivals(rows.expand_as(candidates), candidates)
     back = 2 * cosines - mean - 2 * space.swapped().best.rivals(candidates, own)

@@ -12,7 +12,7 @@ so one search serves all of them, and the score matrix is never held as a whole.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -48,7 +48,9 @@ Criterion = Literal["csls", "cosine", "isf"]
 CRITERIA: tuple[Criterion, ...] = ("csls", "cosine", "isf")
 NEIGHBOURS = 10  # k of CSLS in all the papers
 _BETA = 30.0  # temperature of the inverted softmax, as in MUSE
+Search = Callable[[Tensor], tuple[Tensor, Tensor]]
 _PER_WORD = 1000  # means that a search for one word computes at most, about: for more words all are computed
+_PER_PAIR = 4  # the same, for a pair whose score is wanted: that of each word, and bounds for the others
 UNKNOWN = -1  # row of a best candidate that has not been searched yet
 
 
@@ -98,29 +100,20 @@ class Hits:
 
 
 class BestTable:
-    """The two best candidates of each query by `query . candidate + bias`, each query searched once.
+    """The best candidate of each query and the scores of the two best, each query searched once.
 
-    :param queries: shape (n, d).
-    :param candidates: shape (m, d).
-    :param bias: shape (m,).
+    :param search: returns the two best candidates of rows of queries (q,), and their scores, both (q, 2).
+    :param count: queries.
+    :param among: candidates.
     """
 
-    def __init__(
-        self,
-        queries: Tensor,
-        candidates: Tensor,
-        bias: Tensor,
-        *,
-        memory: int = MEMORY,
-        progress: Progress | None = None,
-    ) -> None:
-        self.queries, self.candidates, self.bias = queries, candidates, bias
-        self.memory, self.progress = memory, progress
-        self.rows = torch.full((len(queries),), UNKNOWN, dtype=torch.long, device=queries.device)  # (n,)
-        self.scores = queries.new_zeros(len(queries), 2)  # (n, 2), of the best and the second best
+    def __init__(self, search: Search, count: int, among: int, device: torch.device) -> None:
+        self._search, self.among = search, among
+        self.rows = torch.full((count,), UNKNOWN, dtype=torch.long, device=device)
+        self.scores = torch.zeros(count, 2, device=device)  # of the best and the second best
 
     def __len__(self) -> int:
-        return len(self.queries)
+        return len(self.rows)
 
     @property
     def known(self) -> Tensor:
@@ -140,12 +133,6 @@ class BestTable:
             self.scores[missing] = scores[:, [0, -1]]
             self.rows[missing] = rows[:, 0]  # last: another thread that sees the row relies on its scores
         return self.rows[queries], self.scores[queries]
-
-    def _search(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the two best candidates of rows of queries, and their scores, each (q, 2)."""
-        search: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
-        scores, found = top_k(self.queries[rows], self.candidates, 2, self.bias, **search)
-        return found, scores
 
     def rivals(self, queries: Tensor, chosen: Tensor) -> Tensor:
         """Return the score of the best candidate besides the one chosen, for rows of queries and candidates (...)."""
@@ -189,9 +176,13 @@ class BilingualSpace:
     @property
     def means(self) -> tuple[Tensor, Tensor]:
         """CSLS neighbourhood means of the source words (n,) and of the target words (m,)."""
+        return self.find_means(self.progress)
+
+    def find_means(self, progress: Progress) -> tuple[Tensor, Tensor]:
+        """Return the means of both sides; what is not known is computed, in one pass if it is all of them."""
         self._share_means()
         if self._source_means is None and self._target_means is None:
-            search: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
+            search: dict[str, Any] = {"memory": self.memory, "progress": progress}
             self.keep_means(means_of_both(self.source, self.target, self.neighbours, **search))
         if self._source_means is None:
             self._source_means = self._mean(self.source, self.target)
@@ -220,8 +211,7 @@ class BilingualSpace:
     def best(self) -> BestTable:
         """The best targets of the source words by CSLS, as far as they were asked for."""
         if self._best is None:
-            bias = self.target_means / -2
-            self._best = BestTable(self.source, self.target, bias, memory=self.memory, progress=self.progress)
+            self._best = BestTable(self.two_best, len(self.source), len(self.target), self.target.device)
         return self._best
 
     def swapped(self) -> BilingualSpace:
@@ -246,7 +236,7 @@ class BilingualSpace:
 
         :param words: the words that mapped vectors belong to, for a judge that looks at spelling.
         """
-        if criterion == "csls" and (some := self._some_means(len(queries))):
+        if criterion == "csls" and (some := self._some_means(_PER_WORD * len(queries))):
             return self._search_some(some, self._vectors(queries), k)
         rows_known = queries.ndim == 1
         mean = self._source_means[queries] if rows_known and self._source_means is not None else None
@@ -259,17 +249,28 @@ class BilingualSpace:
             scores = 2 * scores - mean[:, None]
         return Hits(rows, scores, cosines)
 
+    def two_best(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the two best targets of source rows (n,) by CSLS, and `cosine + bias` of each, both (n, 2)."""
+        if some := self._some_means(_PER_WORD * len(rows)):
+            hits = self._search_some(some, self.source[rows], 2)
+            return hits.rows, hits.cosines + some.of(hits.rows) / -2
+        search: dict[str, Any] = {"memory": self.memory, "progress": self.progress}
+        scores, found = top_k(self.source[rows], self.target, 2, self.target_means / -2, **search)
+        return found, scores
+
     def search_best(self, rows: Tensor) -> Hits:
         """Return the best target of source rows (n,) by CSLS, (n, 1); no word is searched twice."""
         targets, scores = self.best.look_up(rows)
+        if self._some_means(_PER_PAIR * len(rows)):
+            return self.score(rows, targets[:, None])
         best, mean = scores[:, 0], self.means[0][rows]
-        found = targets, 2 * best - mean, best - self.best.bias[targets]
+        found = targets, 2 * best - mean, best + self.target_means[targets] / 2
         return Hits(*(column[:, None] for column in found))
 
     def score(self, rows: Tensor, targets: Tensor, criterion: Criterion = "csls") -> Hits:
         """Score given targets (n, k) of source rows (n,)."""
         cosines = (self.source[rows][:, None] * self.target[targets]).sum(dim=2)
-        if criterion == "csls" and (some := self._some_means(len(rows))):
+        if criterion == "csls" and (some := self._some_means(_PER_PAIR * targets.numel())):
             own = means_of(self.source[rows], self.target, self.neighbours, memory=self.memory)[0]
             return Hits(targets, 2 * (cosines + some.of(targets) / -2) - own[:, None], cosines)
         bias = self.bias(criterion)
@@ -280,7 +281,7 @@ class BilingualSpace:
 
     def ranks(self, rows: Tensor, gold: Tensor, criterion: Criterion = "csls") -> Tensor:
         """Rank of the best gold target of each source row; `gold` is padded with -1."""
-        if criterion == "csls" and (some := self._some_means(len(rows))):
+        if criterion == "csls" and (some := self._some_means(_PER_WORD * len(rows))):
             blocks = score_blocks(self.source[rows], self.target, memory=self.memory)
             every = ((own, gold[start + place]) for start, block in blocks for place, own in enumerate(block))
             found = [some.rank(own, given[given >= 0]) for own, given in every]
@@ -303,10 +304,10 @@ class BilingualSpace:
         """Return unit vectors of source words, given by their rows (q,) or as mapped vectors (q, c)."""
         return self.source[queries] if queries.ndim == 1 else unit(queries)
 
-    def _some_means(self, count: int) -> SomeMeans | None:
-        """Return the means of some targets, where a search for so many words needs no others."""
+    def _some_means(self, most: int) -> SomeMeans | None:
+        """Return the means of some targets, where about so many are looked at and those of all are not known."""
         self._share_means()
-        if self._target_means is not None or count * _PER_WORD >= len(self.target):
+        if self._target_means is not None or most >= len(self.target):
             return None
         self._some = self._some or SomeMeans(self.target, self.source, self.neighbours, memory=self.memory)
         return self._some

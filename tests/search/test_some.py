@@ -1,5 +1,7 @@
 """Means of some words give the answers of the means of all."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import torch
 
@@ -112,3 +114,27 @@ def test_many_words_are_searched_with_all_means(sides):
     space = BilingualSpace(*sides, scaled=True)
     space.search(torch.arange(2), 3)
     assert space._target_means is not None
+
+
+def test_the_best_of_few_words_need_few_means(spaces):
+    known, lazy = spaces
+    rows = torch.tensor([3, 300, 699])
+    one, other = (space.best.look_up(rows) for space in spaces)
+    assert torch.equal(one[0], other[0])
+    torch.testing.assert_close(one[1], other[1])
+    torch.testing.assert_close(known.search_best(rows).scores, lazy.search_best(rows).scores)
+    assert lazy._target_means is None
+    lazy.keep_means(known.means)
+    rest = torch.arange(700)
+    assert torch.equal(known.best.look_up(rest)[0], lazy.best.look_up(rest)[0])
+
+
+def test_threads_that_learn_at_once_lose_nothing(sides):
+    x, y = sides
+    means, found = means_of_both(x, y, K)[1], SomeMeans(y, x, K)
+    parts = torch.randperm(len(y), generator=torch.Generator().manual_seed(0)).split(20)
+    with ThreadPoolExecutor(8) as threads:
+        assert all(
+            torch.equal(some, means[rows]) for rows, some in zip(parts, threads.map(found.of, parts), strict=True)
+        )
+    assert torch.equal(found.low, means)

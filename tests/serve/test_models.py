@@ -21,7 +21,9 @@ from lnmap.normalize import Normalizer
 from lnmap.progress import Silent
 from lnmap.serve import schemas
 from lnmap.serve.app import create_app
+from lnmap.serve.browse import browse
 from lnmap.serve.loaded import LoadedModel
+from lnmap.serve.lookup import translate
 from lnmap.serve.models import Models
 
 
@@ -48,15 +50,38 @@ def test_a_newer_model_in_the_folder_takes_the_place_of_the_old(pair, model_fold
         models.stop()
 
 
-def test_means_that_a_model_lacks_are_computed_once(pair, tmp_path, monkeypatch):
+@pytest.fixture
+def without_means(pair, tmp_path, monkeypatch):
+    """A model whose vocabularies count as too large to compute their neighbourhood means before anybody asks."""
     monkeypatch.setenv("LNMAP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(of_models, "MOST", 1000)
-    words, folder = (pair.source.head(600), pair.target.head(600)), tmp_path / "en-fr"
+    words, folder = (pair.source.head(2500), pair.target.head(2500)), tmp_path / "en-fr"
     assert not lnmap.align(*words, pair.train, method="procrustes", out=folder).means
-    first = LoadedModel(folder, None, Silent()).model.space().known_means
+    return folder
+
+
+def test_a_word_is_translated_before_the_means_of_all_words_are_known(without_means):
+    loaded = LoadedModel(without_means, None, Silent())
+    assert not loaded.has_means
+    (found,) = translate(loaded, ["house"], 1, Direction.FORWARD, loaded.said({}))
+    page = browse(loaded, loaded.said({}), schemas.Selection())
+    assert (page["known"], page["total"], page["words"]) == (0, 0, 2500)
+    assert not loaded.has_means
+    loaded.start()
+    loaded._lexicon.wait()
+    assert loaded.has_means
+    assert translate(loaded, ["house"], 1, Direction.FORWARD, loaded.said({})) == [found]
+    assert browse(loaded, loaded.said({}), schemas.Selection())["known"] == 2500
+
+
+def test_means_that_a_model_lacks_are_computed_once(without_means, monkeypatch):
+    first = LoadedModel(without_means, None, Silent())
+    first.start()
+    first._lexicon.wait()
     monkeypatch.setattr(retrieve, "means_of_both", None)  # nothing is left to compute
-    second = LoadedModel(folder, None, Silent()).model.space().known_means
-    assert all(torch.equal(one, other) for one, other in zip(first, second, strict=True))
+    second = LoadedModel(without_means, None, Silent())
+    sides = zip(first.model.space().known_means, second.model.space().known_means, strict=True)
+    assert all(torch.equal(one, other) for one, other in sides)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

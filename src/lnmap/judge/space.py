@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lnmap.direction import Direction
 from lnmap.judge.panel import Judges, Query, describe, with_spelt_alike
-from lnmap.retrieve import UNKNOWN, BestTable, BilingualSpace, Criterion, Hits
+from lnmap.retrieve import UNKNOWN, BilingualSpace, Criterion, Hits
 
 LIST = 30  # candidates of a word, the best by CSLS
 _ROWS = 1024  # words judged at a time
@@ -41,13 +41,6 @@ class JudgedSpace(BilingualSpace):
         """CSLS neighbourhood means of the target words (m,)."""
         return self.plain.target_means
 
-    @property
-    def best(self) -> BestTable:
-        """The answers of the source words that were asked for; their scores are probabilities."""
-        if self._best is None:
-            self._best = _JudgedTable(self)
-        return self._best
-
     def swapped(self) -> JudgedSpace:
         """Return the same space, searched from the other side."""
         if self._swapped is None:
@@ -67,6 +60,12 @@ class JudgedSpace(BilingualSpace):
         if not blocks:
             return self.plain.search(queries, k)
         return Hits(*(torch.cat(column) for column in zip(*blocks, strict=True)))
+
+    def two_best(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the two best targets of source rows (n,), and their probabilities, both (n, 2)."""
+        hits = self.search(rows, 2)
+        assert hits.confidence is not None
+        return hits.rows, hits.confidence
 
     def search_best(self, rows: Tensor) -> Hits:
         """Return the best target of source rows (n,), (n, 1); no word is judged twice."""
@@ -136,20 +135,6 @@ class JudgedSpace(BilingualSpace):
     def _probability(self, query: Query, candidates: Tensor, there: Tensor, top: Tensor) -> Tensor:
         features = describe(self.judges.panel, self.plain, self.direction, query, candidates, top)
         return self.judges.by[self.direction].probability(features, there)
-
-
-class _JudgedTable(BestTable):
-    """The best answer of each word and the probabilities of the two best, each word judged once."""
-
-    def __init__(self, space: JudgedSpace) -> None:
-        plain = space.plain.best
-        super().__init__(plain.queries, plain.candidates, plain.bias, memory=space.memory, progress=space.progress)
-        self.space = space
-
-    def _search(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        hits = self.space.search(rows, 2)
-        assert hits.confidence is not None
-        return hits.rows, hits.confidence
 
 
 def _top(hits: Hits, query: Query) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import torch
 from torch import Tensor
 
@@ -24,6 +26,7 @@ class SomeMeans:
 
     def __init__(self, words: Tensor, others: Tensor, k: int, *, memory: int = MEMORY) -> None:
         self.words, self.others, self.k, self.memory = words, others, k, memory
+        self._learning = threading.Lock()
         self.known = torch.zeros(len(words), dtype=torch.bool, device=words.device)
         self.low = words.new_full((len(words),), -1.0)  # the mean where it is known, at most the mean elsewhere
 
@@ -67,9 +70,11 @@ class SomeMeans:
     def _learn(self, rows: Tensor) -> None:
         means, near = means_of(self.words[rows], self.others, self.k, memory=self.memory)
         centres = self.others[near].mean(dim=1)  # (r, c)
-        low = self.low.clone()
+        bound = torch.full_like(self.low, -1.0)
         for _, block in score_blocks(centres, self.words, memory=self.memory):
-            low = torch.maximum(low, block.amax(dim=0) - rounding(self.words))
-        low[self.known], low[rows] = self.low[self.known], means
-        self.low = low
-        self.known[rows] = True  # last: another thread that sees it relies on the mean
+            bound = torch.maximum(bound, block.amax(dim=0) - rounding(self.words))
+        with self._learning:  # another thread may have learnt others meanwhile
+            low = torch.where(self.known, self.low, torch.maximum(self.low, bound))
+            low[rows] = means
+            self.low = low
+            self.known[rows] = True  # last: another thread that sees it relies on the mean

@@ -20,7 +20,7 @@ from lnmap.serve.words import fold
 def browse(loaded: LoadedModel, said: Said, wanted: Selection) -> LexiconPage:
     """Return one page of the lexicon, or of the marked pairs."""
     table = loaded.best(wanted.direction)
-    known = table.known
+    known = table.known if loaded.has_means else table.known[:0]
     page = slice(wanted.offset, wanted.offset + wanted.limit)
     if wanted.show in ("right", "wrong", "added"):
         chosen = _marked(said.marks, wanted)

@@ -44,8 +44,8 @@ _TRIES = 5
 class LoadedModel:
     """A model as its folder holds it now.
 
-    Everything that a request would have to compute for a whole vocabulary is there before the first one, so that
-    requests in several threads only read it.
+    What a request would have to compute for a whole vocabulary is there before the first one, or is found in the
+    background, and requests make do without it until then. Requests in several threads only read it.
 
     :param test: a dictionary to score the model on; `back` one for the way back, target words first.
     """
@@ -56,17 +56,16 @@ class LoadedModel:
         self.words: dict[Side, WordIndex] = {}
         self.lengths: dict[Side, NDArray[np.float32]] = {}
         self.are_words: dict[Side, Tensor] = {}  # and not numbers, punctuation or markup, each (n,)
-        with progress.task("preparing the words", len(Side) + len(Direction)) as task:
+        with progress.task("preparing the words", len(Side)) as task:
             for side in Side:
                 self.words[side] = WordIndex(self.model.side(side).words)
                 self.lengths[side] = _lengths(self.model.side(side).vectors)
                 self.are_words[side] = torch.tensor([is_word(token) for token in self.model.side(side).words])
                 self.model.open_subwords(side)
                 task.advance()
-            for direction in Direction:
-                _complete_means(self.model.space(direction).unjudged, self._cache(f"{direction}.safetensors"))
-                task.advance()
         spaces = [self.model.space(direction) for direction in Direction]
+        for direction, space in zip(Direction, spaces, strict=True):
+            _take_means(space.unjudged, self._cache(f"{direction}.safetensors"))
         tables = (table for space in spaces for table in (space.best, space.swapped().best))
         self._tables = list({id(table): table for table in tables}.values())
         self.certainty: dict[Direction, Tensor] = {}  # what the lexicon is sorted by, once all of it is known
@@ -84,6 +83,11 @@ class LoadedModel:
         forms = (word, bare, *(unicodedata.normalize(form, bare) for form in ("NFC", "NFKC", "NFD")))
         rows = (self.model.side(side).find(form) for form in forms)
         return next((row for row in rows if row is not None), None)
+
+    @property
+    def has_means(self) -> bool:
+        """Whether the neighbourhood means of all words are known; lists of many words wait for them."""
+        return all(self.model.space(direction).unjudged.known_means for direction in Direction)
 
     def best(self, direction: Direction) -> BestTable:
         """Return the best translations of one direction, as far as they have been found."""
@@ -111,6 +115,10 @@ class LoadedModel:
 
     def _fill_lexicon(self, job: Job) -> None:
         """Find the best translation of every word in both directions, and keep them for the next server."""
+        for direction in Direction:
+            space = self.model.space(direction).unjudged
+            if space.known_means is None:
+                _find_means(space, self._cache(f"{direction}.safetensors"), job)
         if self._test is not None:
             self.scores.start()
         for number, table in enumerate(self._tables):
@@ -171,22 +179,26 @@ def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _fill(table: BestTable) -> Iterator[None]:
     """Search everything that is missing, most frequent words first; yield after each step."""
-    step = max(1, min(_MOST_ROWS, _WORK // (4 * len(table.candidates))))
+    step = max(1, min(_MOST_ROWS, _WORK // (4 * table.among)))
     for start in range(0, len(table), step):
         table.look_up(torch.arange(start, min(start + step, len(table))))
         yield
 
 
-def _complete_means(space: BilingualSpace, path: Path) -> None:
-    """Take the neighbourhood means that an earlier server kept if the model has none, or compute and keep them."""
+def _take_means(space: BilingualSpace, path: Path) -> None:
+    """Take the neighbourhood means that an earlier server kept, if the model has none."""
     if space.known_means is not None:
         return
     with suppress(OSError, SafetensorError, KeyError):
         kept = tensors.load(path.read_bytes())
         source, target = kept["source"], kept["target"]
         if len(source) == len(space.source) and len(target) == len(space.target):
-            return space.keep_means((source, target))
-    source, target = space.means
+            space.keep_means((source, target))
+
+
+def _find_means(space: BilingualSpace, path: Path, job: Job) -> None:
+    """Compute the neighbourhood means of all words, and keep them for the next server."""
+    source, target = space.find_means(job)
     with suppress(OutputError, OSError), atomic_file(path) as file:
         file.write(tensors.save({"source": source, "target": target}))
 
@@ -197,7 +209,7 @@ def _restore(table: BestTable, path: Path) -> bool:
         kept = tensors.load(path.read_bytes())
         rows, scores = kept["rows"], kept["scores"]
         fits = rows.shape == table.rows.shape and scores.shape == table.scores.shape
-        if fits and rows.min() >= 0 and rows.max() < len(table.candidates):
+        if fits and rows.min() >= 0 and rows.max() < table.among:
             table.scores.copy_(scores)
             table.rows.copy_(rows)  # last: another thread that sees a row relies on its scores
             return True

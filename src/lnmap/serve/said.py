@@ -57,13 +57,16 @@ class Said:
         for word, row in words.items():
             found[row] = UNKNOWN
             spelt.pop(row, None)
-            for answer in said.first_of(word):
-                if answer in index:
-                    rated.append((row, index[answer]))
-                else:
-                    found[row], spelt[row] = _SPELT, answer
-        rows, answers = torch.tensor(rated, device=space.source.device).reshape(-1, 2).long().unbind(dim=1)
-        scores = space.unjudged.score(rows, answers[:, None]).scores[:, 0].tolist()
+            answers = said.first_of(word)
+            known = [index[answer] for answer in answers if answer in index]
+            if len(known) == 1:
+                found[row] = known[0]
+            elif known:
+                rated += [(row, hit) for hit in known]
+            elif answers:
+                found[row], spelt[row] = _SPELT, answers[-1]
+        rows, hits = torch.tensor(rated, device=space.source.device).reshape(-1, 2).long().unbind(dim=1)
+        scores = space.unjudged.score(rows, hits[:, None]).scores[:, 0].tolist()
         best: dict[int, float] = {}
         for (row, hit), score in zip(rated, scores, strict=True):
             if row not in best or score > best[row]:
