@@ -72,15 +72,26 @@ def test_a_search_finds_what_all_columns_find(spaces, criterion, turned):
 
 
 @pytest.mark.parametrize("many", [1, 40, 700])
-def test_the_nearest_by_few_columns_are_those_of_the_plain_way(spaces, many):
+def test_the_nearest_by_few_columns_are_those_of_the_plain_way(spaces, many, monkeypatch):
     words, few = spaces[1].target, spaces[1].source[ROWS] @ spaces[1].target.basis
     bias = torch.rand(len(words)) / 10
+    monkeypatch.setattr("lnmap.compact.fast_type", lambda vectors: vectors.dtype)
     coarse, rows = (few[:, :COARSE] @ words.coarse.T + bias).topk(max(many, 9), dim=1)
     plain = coarse + torch.einsum("qr,qmr->qm", few[:, COARSE:], words.fine[rows].float())
     scores, place = plain.topk(9, dim=1)
     found = words.nearest(few, 9, many, bias)
     assert torch.equal(found[1], rows.gather(1, place))
     torch.testing.assert_close(found[0], scores)
+
+
+def test_numbers_of_half_the_precision_find_the_same(spaces, monkeypatch):
+    monkeypatch.setattr("lnmap.compact.fast_type", lambda vectors: torch.bfloat16)
+    _, compact, _ = spaces
+    found, scores = compact.best.look_up(ROWS)
+    one_by_one = [compact.two_best(row[None]) for row in ROWS]  # a few words are searched in all digits
+    assert (found == torch.cat([rows[:, 0] for rows, _ in one_by_one])).float().mean() > 0.99
+    torch.testing.assert_close(scores, torch.cat([own for _, own in one_by_one]), rtol=0, atol=2e-2)
+    assert compact.target._rough.dtype is torch.bfloat16
 
 
 def test_the_best_are_found_once(spaces):

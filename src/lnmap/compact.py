@@ -31,6 +31,7 @@ _FEW = 32  # the same, for neighbourhood means: one word more or less changes th
 _SPARE = 8  # words scored in all columns, beside twice as many as are wanted
 _SAMPLE = 1000  # most frequent words of each side that components are found from, and as many of all others
 _BLOCK = 4096  # words mapped at a time
+_SEVERAL = 8  # words that are multiplied faster in numbers of half the precision, where the processor has them
 _GATHERED = 512  # rows gathered at a time on a CPU: they stay in its cache
 
 Map = Callable[[Tensor], Tensor]  # rows (k,) to mapped vectors (k, c)
@@ -114,6 +115,11 @@ class CompactWords:
         """The most frequent words."""
         return Pool(self.coarse[: self._pool], self.fine[: self._pool])
 
+    @cached_property
+    def _rough(self) -> Tensor:
+        """The first columns in numbers of half the precision: the others choose from what these find."""
+        return self.coarse.to(fast_type(self.coarse))
+
     def best(
         self, queries: Tensor, k: int, bias: Tensor | None = None, *, memory: int = MEMORY, **shown: Any
     ) -> tuple[Tensor, Tensor]:
@@ -138,7 +144,11 @@ class CompactWords:
 
         :param many: words found by the first columns, which the others choose from.
         """
-        scores, near = top_k(few[:, :COARSE].contiguous(), self.coarse, max(many, count), bias, memory=memory, **shown)
+        first = self._rough if len(few) >= _SEVERAL and self.device.type == "cpu" else self.coarse
+        own = few[:, :COARSE].to(first.dtype).contiguous()
+        bias = bias if bias is None else bias.to(first.dtype)  # sums of two types are slow
+        scores, near = top_k(own, first, max(many, count), bias, memory=memory, **shown)
+        scores = scores.to(few)
         step = _step(near, self.fine.shape[1], memory)
         for start in range(0, len(near), step):
             part = slice(start, start + step)
