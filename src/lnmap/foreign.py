@@ -12,6 +12,7 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -58,7 +59,7 @@ def foreignness(words: Sequence[str], vectors: Tensor, other_words: Sequence[str
     more = ((rows + _HEAD) / (ranks + _HEAD)).log()  # how much more frequent in the other language
     says = torch.full((len(words),), _LEAST, device=vectors.device)
     says[rows] = more.clamp(_LEAST, _MOST)
-    scripts = [script([words[row]]) for row, _ in known]
+    scripts = [script_of(words[row]) for row, _ in known]
     strange = torch.tensor([one != usual for one in scripts], device=vectors.device)
     theirs = torch.tensor([usual != one == others_usual for one in scripts], device=vectors.device)
     long = torch.tensor([len(words[row]) >= _LETTERS for row, _ in known], device=vectors.device)
@@ -84,6 +85,15 @@ def _middle(first: Tensor) -> float:
 
 def script(words: Sequence[str]) -> str:
     """Return the script that most words begin with, by the names of letters: 'LATIN', 'GREEK', 'CJK'."""
-    letters = (next((one for one in word if one.isalpha()), "") for word in words[:_SAMPLE])
-    counts = Counter(unicodedata.name(letter, "?").split()[0] for letter in letters if letter)
+    counts = Counter(filter(None, map(script_of, words[:_SAMPLE])))
     return counts.most_common(1)[0][0] if counts else ""
+
+
+def script_of(word: str) -> str:
+    """Return the script of a word's first letter; "" if it has none."""
+    return next((_script(one) for one in word if one.isalpha()), "")
+
+
+@lru_cache(maxsize=4096)
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "?").split()[0]

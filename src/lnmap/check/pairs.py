@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from lnmap.check.report import Report
 from lnmap.direction import Side
 from lnmap.embeddings import Embeddings, is_word
-from lnmap.foreign import script
+from lnmap.foreign import script, script_of
 from lnmap.lexicon import Lexicon
 
 _LITTLE = 0.2  # share of pairs in the vocabularies; below it something is wrong or little text
@@ -75,7 +75,7 @@ def _look_at_column(side: Side, own: Embeddings, words: Sequence[str], report: R
             f"{there.lower()} ones; check that the files belong together",
             letters,
         )
-    strange = [word for word in letters if script([word]) != here]
+    strange = [word for word in letters if script_of(word) != here]
     if len(strange) > _MIXED * len(letters):
         report.warn(
             "mixed column",

@@ -10,7 +10,7 @@ import torch
 from lnmap.check.report import Report
 from lnmap.direction import Side
 from lnmap.embeddings import Embeddings, is_word
-from lnmap.foreign import foreignness, script
+from lnmap.foreign import foreignness, script, script_of
 from lnmap.model.device import as_tensor
 
 _HEAD = 20_000  # most frequent words that are looked at
@@ -54,14 +54,14 @@ def look_at_words(side: Side, own: Embeddings, other: Embeddings, report: Report
     """Look for a second script, and for words of the other language."""
     words = [word for word in own.words[:_HEAD] if is_word(word)]
     usual = script(words)
-    strange = [word for word in words if script([word]) != usual]
+    strange = [word for word in words if script_of(word) != usual]
     head = own.head(min(_HEAD, len(own)))
     likely = foreignness(head.words, as_tensor(head.vectors, torch.device("cpu")), list(other.words))
     foreign = [head.words[row] for row in (likely > _SURE).nonzero()[:, 0].tolist()]
     report.count(str(side), script=usual.lower(), other_scripts=len(strange), foreign_words=len(foreign))
     seen = len(words)
     if len(strange) > _MIXED * seen:
-        second = Counter(script([word]) for word in strange).most_common(1)[0][0].lower()
+        second = Counter(script_of(word) for word in strange).most_common(1)[0][0].lower()
         report.warn(
             "scripts",
             f"{len(strange) / seen:.0%} of the {side} words are not in {usual.lower()} letters, most of them in "

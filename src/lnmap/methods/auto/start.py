@@ -13,7 +13,7 @@ from torch import Tensor
 from lnmap.direction import Side
 from lnmap.embeddings import is_word
 from lnmap.errors import TrainingError
-from lnmap.foreign import script
+from lnmap.foreign import script, script_of
 from lnmap.induce import induce
 from lnmap.judge import WordFacts
 from lnmap.methods.auto.anchored import Anchors, Field, learn_rotation
@@ -60,7 +60,7 @@ def own_words(words: Sequence[str] | None, other: Sequence[str] | None, size: in
     strange = script(other)
     if script(words) == strange:
         strange = ""
-    own = (row for row, word in enumerate(words) if is_word(word) and (not strange or script([word]) != strange))
+    own = (row for row, word in enumerate(words) if is_word(word) and (not strange or script_of(word) != strange))
     return torch.tensor(list(islice(own, _WORDS)), dtype=torch.long)
 
 
