@@ -104,6 +104,22 @@ def test_a_word_without_a_vector_may_have_a_given_translation(several):
     assert not outside.induce(max_rank=60)[0].given
 
 
+def test_pairs_outside_the_vocabularies_are_given_unless_a_rule_chose(plant):
+    problem = plant(n=60, d=10)
+    seed = Lexicon([*problem.lexicon.pairs[:30], ("nowhere", "w5"), ("w40", "nulle part")])
+    made, chosen = (
+        lnmap.align(problem.source, problem.target, seed, method="procrustes", take=take)
+        for take in (None, "20-unique")
+    )
+    assert made.translate("nowhere")[0].words == ["w5"]
+    assert made.translate("w40", 1)[0].words == ["nulle part"]
+    assert made.translate("w5", 2, "backward")[0].words == ["w5", "nowhere"]
+    assert {("nowhere", "w5"), ("w40", "nulle part")} <= {(e.source, e.target) for e in made.induce() if e.given}
+    assert list(made.pairs) == problem.lexicon.pairs[:30]
+    assert not chosen.translate("nowhere")[0].known
+    assert chosen.translate("w40", 1)[0].words == ["w40"]
+
+
 @pytest.mark.parametrize("seed", ["identical", "numerals"])
 def test_pairs_that_nobody_gave_are_not_given(several, seed):
     found = replace(several, pairs=Lexicon(several.pairs.pairs, {"seed": seed}))

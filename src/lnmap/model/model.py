@@ -202,7 +202,7 @@ class Model(ModelParts):
         seed, known = self._seed.get(direction), self._said.get(direction)
         if seed is None or seed[0] is not self.pairs:
             sides = self.side(direction.asked), self.side(direction.answering)
-            seed = self._seed[direction] = self.pairs, GivenPairs(self.seed(direction), *sides)
+            seed = self._seed[direction] = self.pairs, GivenPairs(self.told(direction), *sides)
         if known is None or known[0] is not seed[1] or known[1] is not self.marks:
             news = changes(known[1], self.marks) if known and known[0] is seed[1] else None
             before = seed[1] if known is None or news is None else known[2]

@@ -65,6 +65,15 @@ class ModelParts:
         """Return the seed pairs, words of the language translated from first."""
         return self.pairs if direction is Direction.FORWARD else self.pairs.reversed()
 
+    def told(self, direction: Direction) -> Lexicon:
+        """Return the pairs that a person gave, words of the language translated from first.
+
+        Those with a word outside the vocabularies are among them, unless a rule chose some pairs of a dictionary.
+        """
+        chosen = self.pairs.origin.get("take", "all") != "all"
+        every = self.pairs if chosen else Lexicon([*self.pairs, *self.outside], self.pairs.origin)
+        return every if direction is Direction.FORWARD else every.reversed()
+
     @property
     def spaces(self) -> tuple[Direction, ...]:
         """The directions that have a space of their own."""
