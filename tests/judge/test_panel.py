@@ -147,17 +147,21 @@ def test_state_is_plain_json_and_gives_the_same_again():
     for direction in Direction:
         names = panel.names(direction)
         by[direction] = Judge(Weights(names, tuple(float(i) for i in range(len(names))), 1.0), outcomes=3)
-    judges = Judges(panel, by)
+    judges = Judges(panel, by, 700)
     values, tensors = judges.state()
     assert values["columns"][0] == {"name": "both", "direction": None, "start": 0, "stop": 2, "weight": 0.5}
     assert values["columns"][1]["direction"] == "forward"
-    assert set(values) == {"columns", "facts", "judges"}
+    assert set(values) == {"columns", "facts", "judges", "among"}
     assert set(values["judges"]) == {"forward", "backward"}
     assert set(tensors) == {f"{KIND}.target"} == {"kind.target"}
     again = Judges.from_state(panel.facts.words, json.loads(json.dumps(values)), tensors)
     assert again.panel.columns == COLUMNS
     assert [type(part.direction) for part in again.panel.columns[1:]] == [Direction, Direction]
     assert again.by == by
+    assert again.among == 700
+    assert Judges.from_state(panel.facts.words, {**values, "among": None}, tensors).among is None
+    with pytest.raises(ValueError, match="learnt among 0 words"):
+        Judges.from_state(panel.facts.words, {**values, "among": 0}, tensors)
     assert torch.equal(again.panel.kinds[Side.TARGET], torch.arange(3.0))
     with pytest.raises(ValueError, match="a judge of the features"):
         Judges.from_state(panel.facts.words, values, {})  # without the kinds

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import lnmap
 from lnmap.direction import Direction
 from lnmap.embeddings import Embeddings
 from lnmap.methods.auto.notices import shared
 from lnmap.methods.auto.start import own_words
+from lnmap.methods.auto.systems import enough_words
 
 SMALL, LARGE, SEED = 500, 20_000, 300
 
@@ -55,3 +57,16 @@ def test_only_frequent_words_are_looked_at_where_no_others_count():
     words.seen = 0
     assert len(own_words(words, ["mot"], LARGE)) == 10_000
     assert words.seen <= 10_000
+
+
+def test_a_search_goes_as_far_as_the_seed(sides):
+    seed = torch.stack([torch.arange(100), 150 * torch.arange(100)], dim=1)
+    assert enough_words(seed, 500) == 13_366  # nine tenths of the target words are among these
+    assert enough_words(seed, 18_000) == 18_000
+    assert enough_words(10 * seed, 500) == 20_000
+    assert enough_words(10 * seed, 30_000) == 30_000
+    assert enough_words(seed[:0], 500) == 500
+    target, source = sides
+    pairs = [(source.words[i], target.words[i]) for i in range(SMALL)]
+    model = lnmap.align(source, target, pairs, options={"rounds": 0, "queries": 100}, device="cpu")
+    assert model.judges.among == 450

@@ -100,10 +100,14 @@ def with_spelt_alike(
 
 @dataclass(frozen=True)
 class Judges:
-    """The judges of both directions, and what they look at."""
+    """The judges of both directions, and what they look at.
+
+    :param among: most frequent words of each side that they learnt among; None where that is not known.
+    """
 
     panel: Panel
     by: dict[Direction, Judge]
+    among: int | None = None
 
     def state(self) -> tuple[dict[str, Any], dict[str, Tensor]]:
         """Return everything needed to rebuild it, but for the words."""
@@ -113,7 +117,7 @@ class Judges:
             {**part._asdict(), "direction": part.direction and str(part.direction)} for part in self.panel.columns
         ]
         kinds = {f"{KIND}.{side}": tensor for side, tensor in self.panel.kinds.items()}
-        return {"columns": columns, "facts": facts, "judges": judges}, tensors | kinds
+        return {"columns": columns, "facts": facts, "judges": judges, "among": self.among}, tensors | kinds
 
     @classmethod
     def from_state(cls, words: dict[Side, Sequence[str]], values: dict[str, Any], tensors: dict[str, Tensor]) -> Judges:
@@ -128,7 +132,10 @@ class Judges:
         for direction, judge in by.items():
             if judge.weights.names != panel.names(direction):
                 raise ValueError(f"a judge of the features {judge.weights.names}; expected {panel.names(direction)}")
-        return cls(panel, by)
+        among = None if values.get("among") is None else int(values["among"])
+        if among is not None and among < 1:
+            raise ValueError(f"judges that learnt among {among} words")
+        return cls(panel, by, among)
 
 
 @torch.no_grad()

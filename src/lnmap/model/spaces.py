@@ -74,7 +74,7 @@ def _compact_space(model: Model, direction: Direction) -> CompactSpace:
 
 def _pool(model: Model) -> int:
     """Return how many words neighbourhood means are taken over: those that the judge learnt among."""
-    return int(model.info.get("options", {}).get("queries", POOL))
+    return (model.judges and model.judges.among) or POOL
 
 
 def few_columns(model: Model, direction: Direction, dim: int) -> Tensor:

@@ -15,7 +15,7 @@ from lnmap.methods.auto.growing import GROWTH, Ground, Stand, Start, grown
 from lnmap.methods.auto.notices import notice_vocabularies
 from lnmap.methods.auto.rounds import Progressed, harms, resume
 from lnmap.methods.auto.start import doubt
-from lnmap.methods.auto.systems import SPELLING, Vocabularies, enough_anchors, spelt_columns
+from lnmap.methods.auto.systems import SPELLING, Vocabularies, enough_anchors, enough_words, spelt_columns
 from lnmap.methods.auto.trim import trimmed
 from lnmap.methods.auto.ways import possible_starts
 from lnmap.methods.base import Alignment, Cost, Method, Run, require_pairs
@@ -42,7 +42,11 @@ class AutoOptions(Options):
         3, "parts of the seed held out in turn to learn the judge from; 0: the judge learnt on other languages", low=0
     )
     once: bool = option(False, "learn the judge once, before the dictionary grows, and from all parts but one")
-    queries: int = option(20_000, "most frequent words of each side that pairs are sought among", low=1)
+    queries: int = option(
+        20_000,
+        "most frequent words of each side that pairs are sought among, at the least as far as the seed goes",
+        low=1,
+    )
     least_found: float = option(2.0, "per cent of held-out words that must be found, else training has failed", low=0)
 
 
@@ -63,7 +67,7 @@ class Auto(Method):
     }
     alignment = EnsembleAlignment
     costs = {None: Cost(fixed=32, one=10), "fast": Cost(fixed=8, one=6)}
-    revisions = {None: 6, "fast": 4}
+    revisions = {None: 6, "fast": 5}
     quick = {"rounds": 1}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:
@@ -75,14 +79,16 @@ class Auto(Method):
         kept = trimmed(source, target, pairs, run)
         pairs, known = pairs[kept], _without(known, pairs[~kept])
         spelling = self._spelling(run)
-        spelt = spelt_columns(spelling, (source, target), run, self.options.queries)
+        most = enough_words(pairs, self.options.queries)
+        spelt = spelt_columns(spelling, (source, target), run, most)
         facts = word_facts(source, target, pairs, spelling is not None, run)
         vectors = Vocabularies(source, target, spelt, self.options.normalize, enough_anchors(pairs))
-        ground = Ground(vectors, pairs, known, facts, self.options.queries, self.options.folds, self.options.once)
+        ground = Ground(vectors, pairs, known, facts, most, self.options.folds, self.options.once)
         best = self._grow(ground, run)
         self._check(best)
         bias = 0.0 if best.words else doubt(run.log)
-        run.judges = Judges(best.panel, {direction: judge.less_sure(bias) for direction, judge in best.judges.items()})
+        by = {direction: judge.less_sure(bias) for direction, judge in best.judges.items()}
+        run.judges = Judges(best.panel, by, most)
         return EnsembleAlignment(best.systems.parts, spelling)
 
     def _grow(self, ground: Ground, run: Run) -> Stand:

@@ -20,6 +20,7 @@ from lnmap.spelling import Spelling
 SPELLING = 0.2  # weight of the cosine of spellings in the search for candidates, where all systems count one
 _RIDGE = 3.0  # of the kernel's correction; the judge decides what it is worth
 _LEAST, _MOST = 1000, 2000  # anchors; more would take longer than they are worth
+_NEARLY_ALL, _FAR = 0.9, 20_000  # of the seed's words, and how far they may make a search reach
 _BLOCK = 8192
 
 
@@ -42,6 +43,12 @@ class Vocabularies(NamedTuple):
 def enough_anchors(seed: Tensor) -> int:
     """Return how many pairs teach corrections: as many as a seed (k, 2) has, which are surer than those found."""
     return min(max(len(seed), _LEAST), _MOST)
+
+
+def enough_words(seed: Tensor, least: int) -> int:
+    """Return how many of the most frequent words are searched: no fewer than nearly all words of a seed (k, 2) are."""
+    reach = int(seed.double().quantile(_NEARLY_ALL, dim=0).max()) + 1 if len(seed) else 0
+    return max(least, min(reach, _FAR))
 
 
 def fit_systems(vectors: Vocabularies, pairs: Tensor, run: Run) -> EnsembleAlignment:
