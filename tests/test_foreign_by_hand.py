@@ -10,7 +10,7 @@ import torch
 
 from lnmap import foreign
 from lnmap.embeddings import is_word
-from lnmap.foreign import foreignness, script
+from lnmap.foreign import foreignness, script, script_of
 
 OWN = [f"mot{i}" for i in range(300)]
 THERE = [f"word{i}" for i in range(400)]
@@ -113,3 +113,18 @@ def test_the_script_is_that_of_most_first_letters():
     assert script(["水", "paris", "山"]) == "CJK"
     assert script(["12", "", "!"]) == script([]) == ""
     assert script(["a"] * 2499 + ["б"] * 2500 + ["β"] + ["a"] * 9) == "CYRILLIC"  # the first 5,000 words tell
+
+
+@pytest.mark.parametrize(("first", "theirs", "expected"), [("term", 6, True), ("law", 6, False), ("term", 5, False)])
+def test_words_of_the_other_script_among_six_of_ten(first, theirs, expected):
+    """Rare in the other language, so that nothing but the script and the neighbours speaks against them."""
+    visitors = [first, *["form", "rules", "paper", "state", "court", "treaty"][:theirs]]
+    greek = [f"λόγο{letter}" for letter in "αβγδεζηθικλμνξοπρστυφχψω"]
+    words = [*visitors, *greek]
+    near = torch.eye(3)[[0] * 11 + [1] * (len(words) - 11)]  # ten neighbours each, and the rest far away
+    vectors = near + 0.01 * torch.randn(len(words), 3, generator=torch.Generator().manual_seed(0))
+    found = foreignness(words, vectors, [*THERE, *visitors])
+    assert (float(found[0]) == 1) is expected
+    assert found[len(visitors) :].max() == 0
+    assert script_of("«form»") == "LATIN"
+    assert script_of("1990") == ""

@@ -142,11 +142,10 @@ ACCEPTED: dict[str, dict[str, str]] = {
         " => True to False": "all have four",
     },
     "foreign": {
-        "worth = own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE => Gt to GtE": "they are not equal here",
+        "worth = theirs | (own + _NEAR * _MOST > math.log(_HOPELESS) / _SLOPE) => Gt to GtE": "they are not equal here",
         "return max(_LOWEST, _MIDDLE - _SHIFT * (_FAR - gap)) if _NEARER <= gap < _FAR else _MIDDLE"
         " => Lt to LtE": "both sides of the edge are the same there",
-        'counts = Counter(unicodedata.name(letter, "?").split()[0] for letter in letters if letter)'
-        " => '?' changed": "any name that is no script's will do",
+        "return unicodedata.name(letter, \"?\").split()[0] => '?' changed": "any name that is no script's will do",
         'return counts.most_common(1)[0][0] if counts else "" => 1 to 2': "the first of two is taken",
     },
     "normalize": {
@@ -156,6 +155,9 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "UNKNOWN = -1  # row of a best candidate that has not been searched yet => 1 to 2": "any negative row will do",
         "title: str = \"neighbourhoods\", => 'neighbourhoods' changed": _TITLE,
         "for start, scores in score_blocks(queries, candidates, bias, memory=memory // 2): => 2 to 3": _BLOCK,
+        "_PER_PAIR = 4  # the same, for a pair whose score is wanted: that of each word, and bounds for the others"
+        " => 4 to 5": "from when on a whole pass costs less is a matter of time alone",
+        "if self._some_means(_PER_PAIR * len(rows)): => Mult to Div": "the scoring asks the same once more",
     },
     "spelling.ngrams": {
         "_BLOCK = 8192 => 8192 to 8193": _BLOCK,

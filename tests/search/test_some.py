@@ -138,3 +138,14 @@ def test_threads_that_learn_at_once_lose_nothing(sides):
             torch.equal(some, means[rows]) for rows, some in zip(parts, threads.map(found.of, parts), strict=True)
         )
     assert torch.equal(found.low, means)
+
+
+@pytest.mark.parametrize("way", ["search", "two_best", "ranks", "score", "search_best"])
+def test_for_many_words_all_means_are_computed(sides, monkeypatch, way):
+    monkeypatch.setattr(retrieve, "_PER_WORD", 100)
+    monkeypatch.setattr(retrieve, "_PER_PAIR", 100)
+    lazy = BilingualSpace(*sides, scaled=True)
+    for count, all_known in ((2, False), (20, True)):
+        rows = torch.arange(count)
+        getattr(lazy, way)(*((rows, rows[:, None]) if way in ("ranks", "score") else (rows,)))
+        assert (lazy._target_means is not None) is all_known

@@ -70,7 +70,7 @@ class SomeMeans:
     def _learn(self, rows: Tensor) -> None:
         means, near = means_of(self.words[rows], self.others, self.k, memory=self.memory)
         centres = self.others[near].mean(dim=1)  # (r, c)
-        bound = torch.full_like(self.low, -1.0)
+        bound = self.low
         for _, block in score_blocks(centres, self.words, memory=self.memory):
             bound = torch.maximum(bound, block.amax(dim=0) - rounding(self.words))
         with self._learning:  # another thread may have learnt others meanwhile
