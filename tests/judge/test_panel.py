@@ -160,6 +160,7 @@ def test_state_is_plain_json_and_gives_the_same_again():
     assert again.by == by
     assert again.among == 700
     assert Judges.from_state(panel.facts.words, {**values, "among": None}, tensors).among is None
+    assert Judges.from_state(panel.facts.words, {**values, "among": 1}, tensors).among == 1
     with pytest.raises(ValueError, match="learnt among 0 words"):
         Judges.from_state(panel.facts.words, {**values, "among": 0}, tensors)
     assert torch.equal(again.panel.kinds[Side.TARGET], torch.arange(3.0))

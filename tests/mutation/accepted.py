@@ -97,6 +97,8 @@ ACCEPTED: dict[str, dict[str, str]] = {
     "judge.words": {
         "_BLOCK = 4096  # words whose pairs are spelt out at a time => 4096 to 4097": _BLOCK,
         "for side, rows in zip(Side, pairs.T, strict=True): => True to False": _TWO,
+        "[self.words[side][row] for row in rows] for side, rows in zip(Side, pairs.T.tolist(), strict=True)"
+        " => True to False": _TWO,
         "own, there = words[start : start + _BLOCK], [self.words[asked.other][hit] for hit in hits.tolist()]"
         " => end dropped": "words after the block are in none of its pairs",
     },
