@@ -146,7 +146,8 @@ class CompactWords:
         """
         first = self._rough if len(few) >= _SEVERAL and self.device.type == "cpu" else self.coarse
         own = few[:, :COARSE].to(first.dtype).contiguous()
-        bias = bias if bias is None else bias.to(first.dtype)  # sums of two types are slow
+        if bias is not None:
+            bias = bias.to(first.dtype)  # sums of two types are slow
         scores, near = top_k(own, first, max(many, count), bias, memory=memory, **shown)
         scores = scores.to(few)
         step = _step(near, self.fine.shape[1], memory)

@@ -149,3 +149,25 @@ def test_for_many_words_all_means_are_computed(sides, monkeypatch, way):
         rows = torch.arange(count)
         getattr(lazy, way)(*((rows, rows[:, None]) if way in ("ranks", "score") else (rows,)))
         assert (lazy._target_means is not None) is all_known
+
+
+def test_what_another_thread_learns_meanwhile_is_not_taken_for_known(sides):
+    """A word that was known by its bound only when it was ranked is ranked again."""
+    x, y = sides
+    known = BilingualSpace(x, y, scaled=True, means=means_of_both(x, y, K))
+    rows = torch.arange(0, 700, 35)
+    right, ranks = known.search(rows, 5).rows, known.ranks(rows, rows[:, None])
+    for place, row in enumerate(rows.tolist()):
+        cosines, found = x[row] @ y.T, [_Disturbed(y, x, K) for _ in range(2)]
+        assert torch.equal(found[0].best(cosines, 5), right[place])
+        assert found[1].rank(cosines, torch.tensor([row])) == ranks[place]
+
+
+class _Disturbed(SomeMeans):
+    """Another thread learns all means as soon as the first bounds are read."""
+
+    def _bound(self, cosines):
+        bound = super()._bound(cosines)
+        if not self.known.all():
+            self.of(torch.arange(len(self.words)))
+        return bound

@@ -41,10 +41,11 @@ class SomeMeans:
         """Return the rows of the `count` best words by `cosine - mean / 2`, best first, for cosines (m,)."""
         batch = max(_BATCH, count)
         while True:
+            known = self.known.clone()  # before the bounds: another thread may learn meanwhile
             rows = self._bound(cosines).topk(min(batch, len(cosines))).indices
-            if self.known[rows[:count]].all():  # no other word can reach them
+            if known[rows[:count]].all():  # no other word can reach them
                 return rows[:count]
-            self._learn(rows[~self.known[rows]])
+            self._learn(rows[~known[rows]])
             batch = min(2 * batch, len(cosines))
 
     def rank(self, cosines: Tensor, gold: Tensor) -> int:
@@ -54,9 +55,10 @@ class SomeMeans:
         self.of(gold)
         batch = _BATCH
         while True:
+            known = self.known.clone()  # before the bounds, as above
             scores = self._bound(cosines)
             best = scores[gold].max()
-            rows = (~self.known & (scores >= best)).nonzero()[:, 0]
+            rows = (~known & (scores >= best)).nonzero()[:, 0]
             if not len(rows):
                 first = gold[scores[gold] == best].min()
                 return int((scores > best).sum() + (scores[:first] == best).sum())
