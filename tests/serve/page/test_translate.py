@@ -35,6 +35,13 @@ def test_search_shows_translations_and_why(open_page, pair):
     expect(page).to_have_title("Translate · en-fr · lnmap")
 
 
+def test_examples_are_words_that_say_something(open_page):
+    page = open_page("en-fr/translate")
+    examples = page.locator(".examples a")
+    expect(examples).to_have_count(6)
+    assert all(len(word) >= 5 for word in examples.all_inner_texts())
+
+
 def test_direction_is_switched_and_the_back_button_goes_back(open_page):
     page = open_page("en-fr/translate?w=house")
     expect(page.locator(".candidate a.word").first).to_have_text("maison")

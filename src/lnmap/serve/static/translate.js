@@ -9,6 +9,8 @@ import { createMap } from "./map.js";
 import { markButtons } from "./marking.js";
 import { meter } from "./meter.js";
 
+const TELLING = 5; // letters of a word that is a good example
+
 export function showTranslate(place, model, { link }) {
   let direction = "forward", current = "", given = true, request, candidates = [], answers = null;
   const searchPlace = el("div", { class: "search" });
@@ -65,8 +67,11 @@ export function showTranslate(place, model, { link }) {
     result.replaceChildren(el("section", { class: "welcome" },
       el("p", { class: "lead" }, "Type a word above to see its translations, how certain they are, and its neighbours. ",
         `The vocabulary has ${number(side.words)} words.`), examples));
-    get(model.id, "lexicon", { direction, sort: "surest", limit: 12, given: false }).then((page) => {
-      const words = page.entries.map((entry) => entry[asked(direction)]);
+    get(model.id, "lexicon", { direction, sort: "frequency", limit: 200, given: false }).then((page) => {
+      // Frequent, sure, and long enough to be no particle or abbreviation.
+      const entries = page.entries.sort((a, b) => b.confidence - a.confidence);
+      const words = entries.map((entry) => entry[asked(direction)]);
+      words.sort((a, b) => (b.length >= TELLING) - (a.length >= TELLING));
       examples.replaceChildren("For example ", ...words.slice(0, 6).map((text) => wordLink(text, direction)));
     }).catch(() => {});
     if (matchMedia("(hover: hover)").matches) field.input.focus();
