@@ -96,6 +96,8 @@ def start(
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code, as listed in docs/command-line.md."""
     console.reset()
+    # Before torch is imported: spinning threads keep busy machines waiting (benchmarks/threads.py).
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
