@@ -30,7 +30,7 @@ from lnmap.cli import (
     vectors,
 )
 from lnmap.cli.flags import as_flag
-from lnmap.cli.options import Debug, Quiet, with_common_flags
+from lnmap.cli.options import Debug, Quiet, flag, with_common_flags
 from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
 from lnmap.version import __version__
@@ -77,7 +77,7 @@ def _print_version(value: bool) -> None:
 def start(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+        bool, flag("--version", "Print the version and stop.", callback=_print_version, is_eager=True)
     ] = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -96,9 +96,9 @@ def start(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code, as listed in docs/command-line.md."""
-    console.reset()
     # Before torch is imported: spinning threads keep busy machines waiting (benchmarks/threads.py).
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    console.reset()
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
