@@ -1,10 +1,10 @@
 """What two threads are worth beside other programs: a Markdown table of wall seconds, and multiples of one thread's.
 
-    python benchmarks/threads.py --data DIR [--runs 3] [--commands align induce] [--spins 10000]
+    python benchmarks/threads.py --data DIR [--runs 3] [--commands align induce] [--spins 0 300]
 
 English and French, 1 000 pairs, `--profile fast`. Other programs are loops that never wait. Each command runs with one
-thread and with two: as OpenMP waits by itself (it spins), and as the command line makes it wait (it sleeps); `--spins`
-adds a number of turns before it sleeps. All settings run in turns, so that what else runs meets each of them.
+thread and with two: as OpenMP waits by itself, as the command line makes it wait, and with other numbers of turns that
+a thread spins before it sleeps (`--spins`). All settings run in turns, so that what else runs meets each of them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LNMAP = "import sys; from lnmap.cli import main; sys.exit(main())"
-SPINNING = f"import torch; {LNMAP}"  # OpenMP has read its settings before lnmap makes them
-ONE, SLEEPS, SPINS = "one thread", "two, sleeping", "two, spinning"
+BEFORE = f"import torch; {LNMAP}"  # OpenMP has read its settings before lnmap makes them
+ONE, OPENMP, OURS = "one thread", "two, OpenMP's way", "two, lnmap's way"
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def settings(spins: list[int]) -> dict[str, tuple[str, dict[str, str]]]:
     """Return the program and the environment of each setting."""
     two = {"OMP_NUM_THREADS": "2"}
     counts = {f"two, {count} turns": (LNMAP, {**two, "GOMP_SPINCOUNT": str(count)}) for count in spins}
-    return {ONE: (LNMAP, {"OMP_NUM_THREADS": "1"}), SPINS: (SPINNING, two), SLEEPS: (LNMAP, two), **counts}
+    return {ONE: (LNMAP, {"OMP_NUM_THREADS": "1"}), OPENMP: (BEFORE, two), OURS: (LNMAP, two), **counts}
 
 
 def timed(program: str, environment: dict[str, str], arguments: list[str]) -> float:

@@ -96,8 +96,8 @@ def start(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code, as listed in docs/command-line.md."""
-    # Before torch is imported: spinning threads keep busy machines waiting (benchmarks/threads.py).
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if "OMP_WAIT_POLICY" not in os.environ:  # GNU's OpenMP reads both when torch is imported: benchmarks/threads.py
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     console.reset()
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
