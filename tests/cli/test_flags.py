@@ -124,3 +124,12 @@ def test_help_shows_every_word():
             yield from texts(sub)
 
     assert not [text for text in texts(get_command(app)) if "[" in text]
+
+
+def test_a_flag_takes_no_value():
+    """Help puts the type of a value beside an option: none beside a flag, but for typer's own --help."""
+    commands = get_command(app).commands.values()
+    each = [one for command in commands for one in getattr(command, "commands", {"": command}).values()]
+    options = {parameter for one in each for parameter in one.params if getattr(parameter, "is_flag", False)}
+    assert len(options) > 50
+    assert not [parameter.opts for parameter in options if parameter.metavar != ""]

@@ -289,7 +289,7 @@ def test_a_killed_command_goes_on(long, tmp_path, number, after, code):
     assert first.returncode == code, said
     assert not out.exists()
     if number == signal.SIGINT:
-        assert said.splitlines()[-1].startswith("error: interrupted; align, vectors and data get continue")
+        assert said.splitlines()[-1].startswith("error: interrupted; run the same command again to continue")
         assert "Traceback" not in said
     second = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=True)
     found = re.search(r"note: continuing after pass (\d+) of 40\n", second.stderr)

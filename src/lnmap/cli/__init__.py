@@ -30,7 +30,7 @@ from lnmap.cli import (
     vectors,
 )
 from lnmap.cli.flags import as_flag
-from lnmap.cli.options import Debug, Quiet, with_common_flags
+from lnmap.cli.options import Debug, Quiet, flag, with_common_flags
 from lnmap.cli.terminal import console
 from lnmap.errors import LnmapError
 from lnmap.version import __version__
@@ -38,6 +38,7 @@ from lnmap.version import __version__
 # typer's error for wrong usage: it comes from click, or from typer's own copy of click, depending on its version
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
+_CONTINUED = {"align", "align-many", "vectors", "reproduce", "data get"}  # commands that keep what they have done
 _INTERRUPTED, _PIPE_CLOSED, _NO_MEMORY, _UNEXPECTED = 130, 141, 4, 70
 
 app = typer.Typer(name="lnmap", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
@@ -76,7 +77,7 @@ def _print_version(value: bool) -> None:
 def start(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+        bool, flag("--version", "Print the version and stop.", callback=_print_version, is_eager=True)
     ] = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -95,16 +96,19 @@ def start(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code, as listed in docs/command-line.md."""
+    if "OMP_WAIT_POLICY" not in os.environ:  # GNU's OpenMP reads both when torch is imported: benchmarks/threads.py
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     console.reset()
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = _run(list(sys.argv[1:] if argv is None else argv))
+        code = _run(arguments)
         sys.stdout.flush()
         return code
     except BaseException as error:
-        return _explain(error)
+        return _explain(error, arguments)
     finally:
         console.close()
 
@@ -118,7 +122,7 @@ def _run(arguments: list[str]) -> int:
         return stop.exit_code
 
 
-def _explain(error: BaseException) -> int:
+def _explain(error: BaseException, arguments: Sequence[str]) -> int:
     """Turn an exception into one line and an exit code."""
     if isinstance(error, LnmapError):
         return console.fail(error.explain(as_flag), error.exit_code)
@@ -127,9 +131,9 @@ def _explain(error: BaseException) -> int:
         path = context.command_path if context is not None else "lnmap"
         return console.fail(f"{error.format_message()} See: {path} --help", 2)  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt | typer.Abort):
-        return console.fail(
-            "interrupted; align, vectors and data get continue when the same command is run again", _INTERRUPTED
-        )
+        words = [word for word in arguments if not word.startswith("-")]
+        kept = {" ".join(words[:1]), " ".join(words[:2])} & _CONTINUED
+        return console.fail("interrupted" + ("; run the same command again to continue" if kept else ""), _INTERRUPTED)
     if isinstance(error, BrokenPipeError):  # the reader of the output has gone
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -31,7 +31,7 @@ def align(
         str | None, options.value("FILE", "Seed dictionary; 'identical' or 'numerals' do without a file.")
     ] = None,
     back_pairs: Annotated[
-        str | None, options.value("FILE", "Another seed for the way back, target words first; for lnmap.")
+        str | None, options.value("FILE", "Another seed for the way back, target words first; for the method lnmap.")
     ] = None,
     languages: options.Languages = None,
     method: options.Method = None,

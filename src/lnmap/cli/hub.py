@@ -35,7 +35,7 @@ def push(
     private: Annotated[bool, options.flag("--private", "Make a new repository private.")] = False,
     revision: Annotated[str | None, options.value("BRANCH", "Push to this branch instead of main.")] = None,
 ) -> None:
-    """Publish a model on the Hub, with a card that describes it.
+    """Publish a model on the Hugging Face Hub, with a card that describes it.
 
     Example: lnmap push en-fr user/en-fr --languages en,fr --pairs en-fr.test.txt
 
@@ -67,7 +67,7 @@ def pull(
     revision: Annotated[str | None, options.value("NAME", "Branch, tag or commit; main by default.")] = None,
     force: Annotated[bool, options.flag("--force", "Fetch again what was fetched before.")] = False,
 ) -> None:
-    """Fetch a model from the Hub into a folder.
+    """Fetch a model from the Hugging Face Hub into a folder.
 
     Example: lnmap pull user/en-fr --out en-fr
 

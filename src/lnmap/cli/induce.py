@@ -55,7 +55,7 @@ def induce(
         str | None,
         options.value(
             "csls|cosine|confidence",
-            "The score that pairs are sorted and cut by; by default the confidence where a judge knows it, else CSLS.",
+            "The score that pairs are sorted and cut by; by default the confidence if a judge gives it, else CSLS.",
         ),
     ] = None,
     reverse: options.Reverse = False,

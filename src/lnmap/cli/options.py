@@ -26,9 +26,9 @@ def value(metavar: str, help: str, *names: str) -> Any:
     return typer.Option(*names, metavar=metavar, help=help)
 
 
-def flag(name: str, help: str) -> Any:
-    """Declare an option without a value: '--on', or '--on/--off'."""
-    return typer.Option(name, help=help)
+def flag(name: str, help: str, **more: Any) -> Any:
+    """Declare an option without a value: '--on', '--on/--off', or '--on -o'."""
+    return typer.Option(*name.split(), metavar="", help=help, **more)
 
 
 def _switch(name: str) -> Callable[[bool], bool]:
@@ -41,14 +41,10 @@ def _switch(name: str) -> Callable[[bool], bool]:
     return switch
 
 
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", callback=_switch("quiet"), help="Print nothing but results and errors.")
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", callback=_switch("verbose"), help="Show each step of long work by itself.")
-]
-Debug = Annotated[bool, typer.Option("--debug", callback=_switch("debug"), help="Show where an error was raised.")]
-Json = Annotated[bool, typer.Option("--json", callback=_switch("as_json"), help="Print the result as JSON.")]
+Quiet = Annotated[bool, flag("--quiet -q", "Print nothing but results and errors.", callback=_switch("quiet"))]
+Verbose = Annotated[bool, flag("--verbose -v", "Show each step of long work by itself.", callback=_switch("verbose"))]
+Debug = Annotated[bool, flag("--debug", "Show where an error was raised.", callback=_switch("debug"))]
+Json = Annotated[bool, flag("--json", "Print the result as JSON.", callback=_switch("as_json"))]
 ModelFolder = Annotated[Path, argument("DIR", "Model folder written by 'lnmap align'.")]
 SourceVectors = Annotated[Path, argument("SRC", "Word vectors of the source language.")]
 TargetVectors = Annotated[Path, argument("TGT", "Word vectors of the target language.")]
