@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ if sys.platform != "linux":
 from tests.calls import __main__ as calls
 from tests.calls import tracer
 from tests.calls.cuts import cut
-from tests.calls.faults import faulty, spread, whole_program
+from tests.calls.faults import faulty, forked, spread, whole_program
 from tests.calls.jobs import JOBS, Induce
 from tests.calls.tracer import Fault
 from tests.helpers import CannotMountError, small_disk
@@ -94,6 +95,19 @@ def test_the_harness_finds_what_is_wrong(lab, monkeypatch):
     assert "exit code 99" in failed.failures[0]
     lost = cut("careless")(lab, Budget(99))
     assert any("lost, although '\"done\"' had been printed" in text for text in lost.failures)
+
+
+def test_a_fault_that_hits_another_call_is_tried_again(lab):
+    missed = []
+
+    def trace(job, out, fault=None, call=None, **more):
+        if call and not missed:
+            missed.append(call)
+            call = replace(call, nth=call.nth + 1)
+        return forked(job, out, fault, call, **more)
+
+    check(faulty("induce", Fault("KILL"), trace)(lab, Budget(1)))
+    assert missed
 
 
 def test_spread():
