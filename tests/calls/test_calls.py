@@ -183,7 +183,7 @@ def test_an_interrupted_run_keeps_what_it_has_and_continues(main, monkeypatch, c
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 130
-    assert "interrupted; 1 rows are kept" in capsys.readouterr().out
+    assert "interrupted; finished rows: 1, kept in" in capsys.readouterr().out
     again = []
     monkeypatch.setattr(calls, "SCENARIOS", {key: (lambda *_: again.append(1) or _done(*_), 9) for key in scenarios})
     assert main() == 0
