@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ if sys.platform != "linux":
 from tests.calls import __main__ as calls
 from tests.calls import tracer
 from tests.calls.cuts import cut
-from tests.calls.faults import faulty, spread, whole_program
+from tests.calls.faults import faulty, forked, spread, whole_program
 from tests.calls.jobs import JOBS, Induce
 from tests.calls.tracer import Fault
 from tests.helpers import CannotMountError, small_disk
@@ -96,6 +97,19 @@ def test_the_harness_finds_what_is_wrong(lab, monkeypatch):
     assert any("lost, although '\"done\"' had been printed" in text for text in lost.failures)
 
 
+def test_a_fault_that_hits_another_call_is_tried_again(lab):
+    missed = []
+
+    def trace(job, out, fault=None, call=None, **more):
+        if call and not missed:
+            missed.append(call)
+            call = replace(call, nth=call.nth + 1)
+        return forked(job, out, fault, call, **more)
+
+    check(faulty("induce", Fault("KILL"), trace)(lab, Budget(1)))
+    assert missed
+
+
 def test_spread():
     assert spread(range(10), 3) == [0, 4, 9]
     assert spread(range(3), 10) == [0, 1, 2]
@@ -169,7 +183,7 @@ def test_an_interrupted_run_keeps_what_it_has_and_continues(main, monkeypatch, c
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 130
-    assert "interrupted; 1 rows are kept" in capsys.readouterr().out
+    assert "interrupted; finished rows: 1, kept in" in capsys.readouterr().out
     again = []
     monkeypatch.setattr(calls, "SCENARIOS", {key: (lambda *_: again.append(1) or _done(*_), 9) for key in scenarios})
     assert main() == 0

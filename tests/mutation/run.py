@@ -85,10 +85,12 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 def import_anew(module: str, mutant: Mutant, tests: Sequence[str], seconds: float) -> str:
-    """Run all tests on a mutant in a process that has not imported lnmap yet."""
+    """Run all tests on a mutant in a process that imports lnmap, and the tests, for the first time."""
 
     def work() -> int:
         _silence()
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("lnmap", "tests")]:
+            del sys.modules[name]  # the runner's own helpers import lnmap
         sys.meta_path.insert(0, _Changed(module, mutant.code))
         return int(pytest.main(["-x", *_PYTEST, *tests]))
 

@@ -94,6 +94,22 @@ def test_what_no_test_calls_survives(tmp_path):
     assert hunter._try(mutant, []) == SURVIVED
 
 
+OUTSIDE = """
+from pathlib import Path
+import lnmap.lexicon
+from tests.mutation.mutate import mutants
+from tests.mutation.run import import_anew
+source = Path(lnmap.lexicon.__file__).read_text("utf-8")
+found = [one for one in mutants(source, lnmap.lexicon.__file__) if one.change == "'numerals' changed"]
+print([import_anew("lnmap.lexicon", one, ["tests/test_lexicon.py"], 60) for one in found if one.lines is None])
+"""
+
+
+def test_a_change_outside_of_functions_is_noticed_in_a_module_that_was_imported_before():
+    done = subprocess.run([sys.executable, "-c", OUTSIDE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{[KILLED]}\n"
+
+
 def start_hunt(folder: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.mutation", "normalize", "--folder", str(folder)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -82,7 +82,7 @@ def interruptible(kept: Kept) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        say(f"interrupted; {len(kept.done)} rows are kept in {kept.path}, and the same command continues after them")
+        say(f"interrupted; finished rows: {len(kept.done)}, kept in {kept.path}; the same command continues after them")
         raise SystemExit(_INTERRUPTED) from None
     finally:
         signal.signal(signal.SIGTERM, before)
