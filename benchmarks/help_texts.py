@@ -3,10 +3,15 @@
 apt-get download libreoffice-help-en-us libreoffice-help-de trans-de-en
 for package in *.deb; do dpkg -x "$package" root; done
 python benchmarks/help_texts.py root
+
+With manuals in root (manpages, manpages-dev, manpages-de, manpages-de-dev) and --manuals, the texts are larger. Beside
+the seed, development and test words there are three splits of the first two, seed-300.0.tsv and development.0.tsv to
+seed-300.2.tsv and development.2.tsv: more development words, and what chance does.
 """
 
 from __future__ import annotations
 
+import gzip
 import html
 import random
 import re
@@ -18,7 +23,10 @@ from pathlib import Path
 WORD = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+")
 ENTRY = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 REMARK = re.compile(r"\{[^}]*\}|\([^)]*\)|\[[^\]]*\]|<[^>]*>|/[^/;|]*/")
+SPLITS = 3
 LEAST = 5  # times that both words of a pair occur
+BREAKS = (".TH", ".SH", ".SS", ".IP", ".TP", ".PP", ".P", ".LP", ".HP", ".RS", ".RE", ".so", '.\\"', "'\\\"")
+SIGNS = re.compile(r"\\f[A-Z]|\\f\(..|\\[&,/]|\"")
 
 
 def paragraphs(page: Path):
@@ -33,15 +41,42 @@ def paragraphs(page: Path):
             yield " ".join(words)
 
 
-def write_texts(folder: Path) -> dict[str, Counter]:
+def manual(page: Path):
+    """Yield the paragraphs of a manual page, without program text."""
+    text, program = [], False
+    whole = gzip.decompress(page.read_bytes()).decode(errors="ignore")
+    for line in [*whole.splitlines(), ".PP"]:
+        program = line.startswith((".EX", ".nf")) or (program and not line.startswith((".EE", ".fi")))
+        if line.startswith(BREAKS):
+            words = WORD.findall(" ".join(text).lower())
+            if len(words) > 2:
+                yield " ".join(words)
+            text = []
+        elif not program:
+            line = SIGNS.sub("", re.sub(r"^[.'][A-Za-z]+\s*", "", line)).replace(r"\-", "-")
+            text.append(re.sub(r"\\\(..|\\\[[^]]*\]|\\[a-z^|%:]", " ", line))
+
+
+def manuals(folder: Path, part: int):
+    """Yield the paragraphs of every other manual page."""
+    for page in sorted(folder.glob("man*/*.gz")):
+        if zlib.crc32(page.name.encode()) % 2 == part and not page.is_symlink():
+            yield from manual(page)
+
+
+def write_texts(root: Path, large: bool) -> dict[str, Counter]:
     """Write the text of every other page in English, of the others in German; count the words."""
+    folder = root / "usr/share/libreoffice/help"
     english = folder / "en-US"
     pages = sorted(path.relative_to(english) for path in (english / "text").rglob("*.html"))
     pages = [page for page in pages if (folder / "de" / page).exists()]
     random.Random(1).shuffle(pages)
     counts = {}
-    for code, name, part in (("en-US", "english", pages[::2]), ("de", "german", pages[1::2])):
-        lines = list(dict.fromkeys(line for page in part for line in paragraphs(folder / code / page)))
+    for part, (code, name, place) in enumerate((("en-US", "english", "."), ("de", "german", "de"))):
+        lines = [line for page in pages[part::2] for line in paragraphs(folder / code / page)]
+        if large:
+            lines += manuals(root / "usr/share/man" / place, part)
+        lines = list(dict.fromkeys(lines))
         Path(f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
         counts[name] = Counter(word for line in lines for word in line.split())
     return counts
@@ -61,26 +96,47 @@ def read_pairs(path: Path):
                         yield pair
 
 
-def main(root: Path) -> None:
-    counts = write_texts(root / "usr/share/libreoffice/help")
+def unique_pairs(words, found: dict[str, list[str]]) -> list[tuple[str, str]]:
+    """Return words with their first translation that no word before has."""
+    pairs: dict[str, str] = {}
+    for word in words:
+        answer = next((answer for answer in found[word] if answer not in pairs), None)
+        if answer is not None:
+            pairs[answer] = word
+    return [(word, answer) for answer, word in pairs.items()]
+
+
+def main(root: Path, large: bool) -> None:
+    counts = write_texts(root, large)
     english, german = counts["english"], counts["german"]
     found = defaultdict(list)
     for one, other in dict.fromkeys(read_pairs(root / "usr/share/trans/de-en")):
         if english[one] >= LEAST and german[other] >= LEAST:
             found[one].append(other)
-    parts = {"seed": [], "development": [], "test": []}
-    used = set()
-    for word in sorted(found, key=lambda word: (-english[word], word)):
-        answers = sorted(found[word], key=lambda answer: -german[answer])
-        part = zlib.crc32(word.encode()) % 10
-        if part < 4:
-            answers = [answer for answer in answers if answer not in used][:1]
-            used.update(answers)
-        name = "seed" if part < 4 else "development" if part < 6 else "test"
-        parts[name] += [f"{word}\t{answer}\n" for answer in answers]
-    for name, lines in {**parts, "seed-300": parts["seed"][:300]}.items():
-        Path(f"{name}.tsv").write_text("".join(lines), encoding="utf-8")
+    words = sorted(found, key=lambda word: (-english[word], word))
+    for answers in found.values():
+        answers.sort(key=lambda answer: -german[answer])
+
+    def every(chosen):
+        return [(word, answer) for word in chosen for answer in found[word]]
+
+    tenth = {word: zlib.crc32(word.encode()) % 10 for word in words}
+    seed = [word for word in words if tenth[word] < 4]
+    parts = {
+        "seed": unique_pairs(seed, found),
+        "seed-300": unique_pairs(seed, found)[:300],
+        "development": every(word for word in words if 4 <= tenth[word] < 6),
+        "test": every(word for word in words if tenth[word] >= 6),
+    }
+    own = [word for word in words if tenth[word] < 6]
+    for split in range(SPLITS):
+        drawn = [word for word in own if zlib.crc32(f"{split}-{word}".encode()) % 6 < 4] if split else seed
+        pairs = unique_pairs(drawn, found)[:300]
+        used = {word for word, _ in pairs}
+        parts |= {f"seed-300.{split}": pairs, f"development.{split}": every(word for word in own if word not in used)}
+    for name, pairs in parts.items():
+        Path(f"{name}.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), "--manuals" in sys.argv)

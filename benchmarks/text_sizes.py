@@ -3,10 +3,10 @@
     python benchmarks/text_sizes.py WORKS --data DIR --out FOLDER 0.3 0.3:seed=1 4:windows=5,dim=100,epochs=6
 
 WORKS is a folder with one file per Hebrew work; DIR holds vectors/en.vec.gz and dictionaries/muse. Each run names the
-size of its text in millions of words, then settings (two windows as windows=5+10). The works are shuffled once and
-taken from the start, so a larger text holds the smaller ones. Seed: the 1,000 most frequent Hebrew words of
-he-en.0-5000 that the smallest text has, no word twice. Scored: Hebrew words of the other training pairs, less all test
-pairs. FOLDER keeps texts, vectors and CPU seconds, so that a run is trained once.
+size of its text in millions of words, then settings (two windows as windows=5+10; neighbours is 0 unless named). The
+works are shuffled once and taken from the start, so a larger text holds the smaller ones. Seed: the 1,000 most frequent
+Hebrew words of he-en.0-5000 that the smallest text has, no word twice. Scored: Hebrew words of the other training
+pairs, less all test pairs. FOLDER keeps texts, vectors and CPU seconds, so that a run is trained once.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def make(works: Path, folder: Path, run: str) -> tuple[Path, TrainingOptions, di
     chosen = dict(setting.split("=") for setting in settings.split(",") if setting)
     windows = tuple(map(int, chosen.pop("windows", "5+10").split("+")))
     rate = float(chosen.pop("rate", TrainingOptions.rate))
-    options = TrainingOptions(windows=windows, rate=rate, **{name: int(value) for name, value in chosen.items()})
+    numbers = {"neighbours": 0, **{name: int(value) for name, value in chosen.items()}}
+    options = TrainingOptions(windows=windows, rate=rate, **numbers)
     out = folder / f"{run.replace(':', '-')}.vec"
     facts = out.with_suffix(".json")
     if not facts.exists():

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from lnmap.progress import Silent
 from lnmap.text import TrainingOptions, corpus, make_vectors, phrases, training
 
 pytest.importorskip("gensim")
-SMALL = TrainingOptions(dim=8, epochs=2, min_count=2)
+SMALL = TrainingOptions(dim=8, epochs=2, min_count=2, neighbours=4)
 
 
 @pytest.fixture(scope="module")
@@ -56,12 +57,13 @@ def test_words_that_the_text_does_not_have_can_be_translated(made, tmp_path):
 def test_same_seed_same_bytes(made, tmp_path):
     code = (
         "import sys; from lnmap.text import *; "
-        "make_vectors(sys.argv[1], sys.argv[2], options=TrainingOptions(dim=8, epochs=2, min_count=2))"
+        "make_vectors(sys.argv[1], sys.argv[2], options=TrainingOptions(dim=8, epochs=2, min_count=2, "
+        "neighbours=4))"
     )
     command = [sys.executable, "-c", code, str(made / "text.txt"), str(tmp_path / "xx.vec")]
     subprocess.run(command, check=True, env={**os.environ, "PYTHONHASHSEED": "7"})
     assert {**contents(tmp_path), "text.txt": ""} == {**contents(made), "text.txt": ""}
-    make_vectors(made / "text.txt", tmp_path / "xx.vec", options=TrainingOptions(dim=8, epochs=2, min_count=2, seed=1))
+    make_vectors(made / "text.txt", tmp_path / "xx.vec", options=replace(SMALL, seed=1))
     assert contents(tmp_path)["xx.vec"] != contents(made)["xx.vec"]
 
 
@@ -78,12 +80,12 @@ def test_phrases_are_words_with_a_blank(tmp_path, monkeypatch):
 
 
 def test_each_window_trains_its_part(made, tmp_path):
-    one = TrainingOptions(dim=4, windows=(5,), epochs=2, min_count=2)
+    one = replace(SMALL, dim=4, windows=(5,), neighbours=0)
     make_vectors(made / "text.txt", tmp_path / "xx.vec", options=one)
     part, whole = lnmap.read(tmp_path / "xx.vec").vectors, lnmap.read(made / "xx.vec").vectors
-    assert whole.shape[1] == 8
+    assert (part.shape[1], whole.shape[1]) == (4, 12)
     assert (part == pytest.approx(whole[:, :4], abs=1e-5)) is True
-    lengths = [np.linalg.norm(half, axis=1).mean() for half in (whole[:, :4], whole[:, 4:])]
+    lengths = [np.linalg.norm(half, axis=1).mean() for half in (whole[:, :4], whole[:, 4:8])]
     assert lengths == pytest.approx([1, 1], abs=1e-4)
     words = lnmap.io.SubwordModel(made / "xx.bin")
     assert words.vector("hound") == pytest.approx(lnmap.read(made / "xx.vec")["hound"], abs=1e-5)
@@ -187,6 +189,8 @@ def test_bad_names_and_numbers(made, tmp_path):
         TrainingOptions(windows=(0, 5))
     with pytest.raises(OptionError, match="longest subword"):
         TrainingOptions(min_n=5, max_n=3)
+    with pytest.raises(OptionError, match="neighbours is -1"):
+        TrainingOptions(neighbours=-1)
     with pytest.raises(OptionError, match="seed"):
         TrainingOptions(seed=-1)
     for rate in (0, -0.1, 1.5, float("nan")):
@@ -203,9 +207,10 @@ def test_gensim_is_an_extra(made, tmp_path, monkeypatch):
 def test_command(made, tmp_path, capsys):
     out = tmp_path / "xx.vec"
     command = ["vectors", str(made / "text.txt"), "--out", str(out), "--dim", "8", "--epochs", "2", "--min-count", "2"]
+    command += ["--neighbours", "4"]
     assert main([*command, "--json", "--quiet"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert (found["vectors"], found["files"], found["dim"]) == (str(out), 1, 8)
+    assert (found["vectors"], found["files"], found["dim"]) == (str(out), 1, 12)
     assert contents(tmp_path)["xx.vec"] == contents(made)["xx.vec"]
     assert main([*command, "--windows", "5,x"]) == 2
     assert "--windows expects numbers" in capsys.readouterr().err

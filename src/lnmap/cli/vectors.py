@@ -27,10 +27,13 @@ def vectors(
     ] = False,
     phrases: Annotated[bool, options.flag("--phrases", "Join words that belong together, such as new york.")] = False,
     encoding: Annotated[str, options.value("NAME", "Encoding of the text, such as windows-1252.")] = "utf-8",
-    dim: Annotated[int, options.value("N", "Numbers per vector.")] = _USUAL.dim,
+    dim: Annotated[int, options.value("N", "Numbers per vector that fastText trains.")] = _USUAL.dim,
     windows: Annotated[
         str, options.value("N,N", "Words on either side that count as near; each trains a part of the numbers.")
     ] = ",".join(map(str, _USUAL.windows)),
+    neighbours: Annotated[
+        int, options.value("N", "Further numbers, which say beside which words a word stands; 0 for none.")
+    ] = _USUAL.neighbours,
     min_count: Annotated[int, options.value("N", "Leave out words that occur less often.")] = _USUAL.min_count,
     limit: Annotated[int, options.value("N", "Keep the N most frequent words.")] = _USUAL.limit,
     epochs: Annotated[int, options.value("N", "Passes over the text.")] = _USUAL.epochs,
@@ -60,7 +63,7 @@ def vectors(
     from lnmap.text import make_vectors
 
     shape = dim, _numbers(windows), min_count, limit
-    training = TrainingOptions(*shape, epochs, rate, negative, min_n, max_n, seed, threads)
+    training = TrainingOptions(*shape, epochs, rate, negative, min_n, max_n, seed, threads, neighbours)
     made = make_vectors(
         texts,
         out,

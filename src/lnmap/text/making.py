@@ -122,7 +122,7 @@ def make_vectors(
         subwords=subwords if options.max_n else None,
         counts=counts,
         words=len(model.wv),
-        dim=options.dim,
+        dim=model.vector_size,
         tokens=corpus.tokens,
         lines=corpus.lines,
         files=corpus.files,

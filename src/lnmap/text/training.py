@@ -1,4 +1,4 @@
-"""Training: fastText's skip-gram with subwords, through gensim."""
+"""Training: fastText's skip-gram with subwords, through gensim, and numbers of the neighbours beside it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from lnmap.errors import InputError, MissingExtraError, OptionError
 from lnmap.progress import Progress, Task
 from lnmap.text.corpus import Corpus
+from lnmap.text.joining import joined, with_columns
+from lnmap.text.neighbours import neighbour_vectors
 from lnmap.text.resuming import Saved
 
 LEAST_WORDS = 50
@@ -26,9 +26,9 @@ _BUCKETS_PER_WORD, _MOST_BUCKETS = 20, 2_000_000  # as many rows for n-grams as 
 class TrainingOptions:
     """How vectors are trained; the defaults suit corpora of some hundred thousand words.
 
-    :param dim: number of coordinates, in all.
-    :param windows: how many words on either side count as near. Each window trains an equal part of the coordinates:
-        two views of a small text know more than one of the same size.
+    :param dim: coordinates that fastText trains, in all.
+    :param windows: how many words on either side count as near. Each window trains an equal part of `dim`: two views of
+        a small text know more than one of the same size.
     :param min_count: leave out words that occur less often.
     :param limit: keep this many of the most frequent words.
     :param epochs: passes over the text.
@@ -38,6 +38,7 @@ class TrainingOptions:
     :param max_n: longest subword in characters; 0 for none.
     :param seed: random seed; on one thread the same seed gives the same bytes.
     :param threads: threads to train on; with more than one, no two runs are the same.
+    :param neighbours: further coordinates, which say beside which words a word stands; 0 for none.
     """
 
     dim: int = 200
@@ -51,6 +52,7 @@ class TrainingOptions:
     max_n: int = 6
     seed: int = 0
     threads: int = 1
+    neighbours: int = 100
 
     def __post_init__(self) -> None:
         """Refuse numbers that train nothing."""
@@ -69,6 +71,8 @@ class TrainingOptions:
                 f"the longest subword has {self.max_n} characters, the shortest {self.min_n}",
                 advice="raise {max_n}, or set it to 0 for none",
             )
+        if self.neighbours < 0:
+            raise OptionError(f"neighbours is {self.neighbours}; it must be 0 or more")
         if self.seed < 0:
             raise OptionError(f"the seed is {self.seed}; it must be 0 or more")
 
@@ -124,22 +128,12 @@ def train(corpus: Corpus, options: TrainingOptions, saved: Saved, progress: Prog
             reading = _Reading(corpus, task, saved)
             after = _after_pass(partial(reading.finish, views))
             model.train(reading, total_examples=corpus.lines, epochs=options.epochs, callbacks=[after])
-    return _joined(views)
-
-
-def _joined(views: list[Any]) -> Any:
-    """Join models of the same words into one with all their coordinates, each model's of mean length one.
-
-    A word is the mean of its own row and its subwords' rows, so joining the rows joins the vectors.
-    """
-    first = views[0]
-    scales = [np.float32(1 / np.linalg.norm(view.wv.vectors, axis=1).mean()) for view in views]
-    for name in ("vectors", "vectors_vocab", "vectors_ngrams"):
-        parts = [getattr(view.wv, name) * scale for view, scale in zip(views, scales, strict=True)]
-        setattr(first.wv, name, np.concatenate(parts, axis=1))
-    first.syn1neg = np.concatenate([view.syn1neg for view in views], axis=1)
-    first.vector_size = first.wv.vector_size = first.wv.vectors.shape[1]
-    return first
+    if not options.neighbours:
+        return joined(views)
+    with progress.task("counting neighbours", corpus.tokens) as task:
+        outputs = [view.syn1neg for view in views]
+        numbers = neighbour_vectors(corpus, ordered, outputs, options.neighbours, task)
+    return with_columns(joined(views), numbers)
 
 
 class _Reading:
