@@ -142,6 +142,8 @@ def _duration(seconds: float) -> str:
 def _describe_seed(pairs: Lexicon) -> str:
     """Describe how many pairs were found, and how many are trained on."""
     origin = pairs.origin
+    if not origin:
+        return "seed:   none"
     lines = origin.get("skipped")
     why = (
         f"; {skipped(origin.get('skipped_in_all', len(lines)), lines[0], origin.get('unit', 'line'))}" if lines else ""
