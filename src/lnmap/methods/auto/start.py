@@ -92,7 +92,7 @@ def first_pairs(source: Tensor, target: Tensor, seed: Tensor, facts: WordFacts |
     weights = torch.cat([torch.full((len(seed),), _GIVEN), torch.ones(len(alike))]).to(x)
     anchors = Anchors(torch.cat([seed, alike]), weights)
     run.progress.note(
-        f"{len(seed)} seed pairs: starting from {'them and ' if len(seed) else ''}"
+        f"{len(seed) or 'no'} seed pairs: starting from {'them and ' if len(seed) else ''}"
         f"{len(alike):,} words spelt alike in both languages, by self-learning"
     )
     found = _found(field, _rotation(field, anchors, seed, run), seed, run)
