@@ -113,3 +113,14 @@ def test_swapped_letters_are_found_before_other_spellings():
     assert found.spellings("Tiem")[0] == "time"
     assert found.spellings("hte", 1) == ["the"]
     assert len(found.spellings("hosue", 2)) == 2
+
+
+def test_slips_of_the_fingers():
+    words = ["hose", "the", "house", "maison", "hous", "server", "serves"]
+    found = Embeddings.from_arrays(words, np.eye(len(words)))
+    assert found.slips("Hosue") == ["house", "hose"]  # swapped, then added
+    assert found.slips("servr") == ["server"]  # left out
+    assert found.slips("serven") == ["server", "serves"]  # another one
+    assert found.slips("serven", 1) == ["server"]
+    assert found.slips("thh") == []
+    assert found.slips("unknown") == []

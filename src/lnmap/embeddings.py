@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from lnmap.errors import InputError
 
+_FREQUENT, _SHORTEST = 5000, 4  # words whose letters may have been typed, and letters of a word that may be mistyped
+
 
 def all_finite(vectors: NDArray[np.float32]) -> bool:
     """Return whether no value is NaN or infinite; the sum of squares tells, unless large values overflow it."""
@@ -122,6 +124,25 @@ class Embeddings:
         swapped = [one for one in self.words if len(one) == len(wanted) and sorted(one) == letters]
         swapped = get_close_matches(wanted, swapped, n=n, cutoff=0.5)  # 'hosue' is more likely 'house' than 'hose'
         return list(dict.fromkeys([*swapped, *get_close_matches(wanted, self.words, n=n, cutoff=0.7)]))[:n]
+
+    @cached_property
+    def _letters(self) -> list[str]:
+        return sorted({letter for word in self.words[:_FREQUENT] for letter in word})
+
+    def slips(self, word: str, n: int = 3) -> list[str]:
+        """Return the words that one slip of the fingers turns into this one: first those with two letters swapped.
+
+        A letter may also be left out, added or another one. Words of few letters are near too many others.
+        """
+        wanted = word.lower()
+        if len(wanted) < _SHORTEST:
+            return []
+        cuts = [(wanted[:place], wanted[place:]) for place in range(len(wanted) + 1)]
+        swapped = {begin + end[1] + end[0] + end[2:] for begin, end in cuts if len(end) > 1}
+        other = {begin + end[1:] for begin, end in cuts}
+        other |= {begin + letter + rest for begin, end in cuts for letter in self._letters for rest in (end, end[1:])}
+        found = [sorted(self.index[one] for one in some if one in self.index) for some in (swapped, other - swapped)]
+        return [self.words[row] for row in [*found[0], *found[1]][:n]]
 
     def blocks(self, rows: int = 4096) -> Iterator[tuple[Sequence[str], NDArray[np.float32]]]:
         """Yield words and vectors, `rows` at a time."""

@@ -23,10 +23,19 @@ from lnmap.errors import InputError
         ("un، trois", [("un", "right"), ("trois", "added")]),
         ("0", [("un", "wrong"), ("deux", "wrong")]),
         ("٢", [("deux", "right")]),
+        ("1.", [("1.", "added")]),
+        ("mp3, 4-way", [("mp3", "added"), ("4-way", "added")]),
     ],
 )
 def test_what_an_answer_names(text, expected):
     assert chosen(text, ["un", "deux"]) == expected
+
+
+def test_numbers_without_commas_are_no_word():
+    for text in ("1.2", "1 2", "1/2", "un; 2024-01-03"):
+        with pytest.raises(InputError, match="several candidates have commas between them: "):
+            chosen(text, ["un", "deux"])
+    assert chosen("24/7", ["24/7", "deux"]) == [("24/7", "right")]
 
 
 @pytest.mark.parametrize("text", ["3", "9" * 5000, "1, 0", "", " ,; ", "\t"])

@@ -67,6 +67,34 @@ def test_numbers_with_decimals(sheet, model):
     ]
 
 
+def test_names_of_columns_with_decimals(sheet, model):
+    head, *rows = cells(sheet)
+    rows[0][1] = "2"
+    found = read_sheet(saved(sheet, [[f"{name}.0" if name.isdigit() else name for name in head], *rows]), model)
+    assert [line.answers for line in found.lines] == [[(rows[0][3], "right")]]
+
+
+@pytest.mark.parametrize(
+    "answer", ["#NAME?", "#N/A", "#REF!", "#DIV/0!", "#BEZUG!", "3-Jan", "03. Mrz", "janv. 2003", "1-May-24", "Dec-05"]
+)
+def test_what_spreadsheets_make_of_answers(sheet, model, answer):
+    head, *rows = cells(sheet)
+    rows[0][1] = answer
+    found = read_sheet(saved(sheet, [head, *rows]), model)
+    assert not found.lines
+    assert found.problems == [(2, f"{answer!r} is what the spreadsheet made of an answer; type it again, as text")]
+    rows[0][4] = answer  # a candidate is a word, however odd
+    assert read_sheet(saved(sheet, [head, *rows]), model).lines[0].answers == [(answer, "right")]
+
+
+def test_answers_with_digits_and_signs_are_words(sheet, model):
+    head, *rows = cells(sheet)
+    words = ["#tag", "mp3", "covid-19", "1er mai", "C#"]
+    for row, word in zip(rows, words, strict=False):
+        row[1] = word
+    assert [line.answers[0][0] for line in read_sheet(saved(sheet, [head, *rows]), model).lines] == words
+
+
 def test_lines_and_columns_missing_or_in_another_order(sheet, model):
     head, *rows = cells(sheet)
     rows[4][1] = "1"

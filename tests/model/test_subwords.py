@@ -55,6 +55,7 @@ def test_unknown_words_of_a_model_made_from_a_bin(model):
         assert answer.subwords
         assert answer.words[0] == OOV[answer.query]
         assert all(0 <= candidate.confidence <= 1 for candidate in answer.candidates)
+    assert answers[1].spellings == ("misunderstanding",)  # perhaps that was meant
     expected = model.nearest(SubwordModel(model.source.origin["path"]).vector("misunderstandings")[None], k=3)[0]
     assert answers[1].words == [candidate.word for candidate in expected]
     (unknown,) = model.translate("misunderstandings", direction="backward")  # the target's file has no subwords
@@ -105,7 +106,7 @@ def test_command_line(files, tmp_path, capsys):
     assert main(["translate", out, "misunderstandings", "--vectors", str(files / "src.bin")]) == 0
     line = capsys.readouterr().out
     assert line.startswith("misunderstandings  misunderstanding ")
-    assert "(by its subwords)" in line
+    assert "(by its subwords; perhaps misunderstanding?)" in line
     assert main(["translate", out, "Misunderstandings", "--vectors", str(files / "src.bin"), "--json"]) == 0
     (answer,) = json.loads(capsys.readouterr().out)
     assert answer["subwords"] is True

@@ -15,6 +15,7 @@ from lnmap.io.atomic import append_line
 from lnmap.model.marks import Judgement, LatestMarks, Marks, Pair, ordered
 
 SKIPPED = "skipped.jsonl"
+_NUMBERS = re.compile(r"\d+(\W+\d+)+")  # several, which a spreadsheet may have taken for one, or for a date
 _DIGITS = 4  # of a number that is looked at
 BETWEEN = ",;\u060c\u061b\u3001\uff0c\uff1b"  # commas and semicolons of any script
 
@@ -119,7 +120,8 @@ def chosen(text: str, candidates: Sequence[str]) -> list[tuple[str, Judgement]]:
     """Return the words that an answer names, with their marks.
 
     A number stands for a candidate, which is marked right; another word is added. Several have commas or semicolons
-    between them. '0', however many times it is typed, marks all candidates wrong.
+    between them; other signs between numbers ('1.3', '1/3') are refused. '0', however many times it is typed, marks all
+    candidates wrong.
     """
     if (bare := text.strip()).isdecimal() and not any(map(int, bare)):
         return [(word, "wrong") for word in candidates if word]
@@ -131,6 +133,9 @@ def chosen(text: str, candidates: Sequence[str]) -> list[tuple[str, Judgement]]:
             if not named:
                 raise InputError(f"there is no candidate {word[:_DIGITS]}")
             found[named] = "right"
+        elif _NUMBERS.fullmatch(word) and word not in candidates:
+            several = ", ".join(re.findall(r"\d+", word))
+            raise InputError(f"{word!r} is no word; several candidates have commas between them: {several}")
         elif word:
             found[word] = "right" if word in candidates else "added"
     if not found:

@@ -27,6 +27,9 @@ _ANSWER, _WHY = "answer", "why"
 _SEPARATORS = ";,\t"
 _NUMBER = re.compile(r"[1-9][0-9]?")
 _DECIMAL = re.compile(r"^([0-9]+)\.0+$")  # a column of numbers with gaps is often saved so
+# What a spreadsheet makes of formulas, and of '1-3' or '3/1': an error (also '#NOM?', '#WERT!'), or a date.
+_ERROR = re.compile(r"#(N/A|[^\W\d_][^\s]*[!?])")
+_DATE = re.compile(r"\d{1,2}[-./ ]+[^\W\d_]{3,4}\.?([-./ ]+\d{2,4})?|[^\W\d_]{3,4}\.?[-./ ]+\d{2,4}")
 _LARGEST = 64 << 20  # bytes
 _HEAD, _LONGEST = 50, 10_000  # lines in which the columns may be named, and letters of one
 
@@ -109,6 +112,8 @@ def _take(sheet: Sheet, number: int, cells: Mapping[str, str], model: Model) -> 
         numbers = [int(name) for name in cells if _NUMBER.fullmatch(name)]
         candidates = [cells.get(str(one), "").strip() for one in range(1, max(numbers, default=0) + 1)]
         try:
+            if answer not in candidates and (_ERROR.fullmatch(answer) or _DATE.fullmatch(answer)):
+                raise InputError(f"{answer!r} is what the spreadsheet made of an answer; type it again, as text")
             sheet.lines.append(SheetLine(number, asked.words[row], chosen(answer, candidates)))
         except InputError as error:
             sheet.problems.append((number, error.problem))
@@ -139,6 +144,6 @@ def _head(text: str, path: Path) -> tuple[str, dict[str, int]]:
 
 def _columns(cells: Sequence[str]) -> dict[str, int] | None:
     """Return the places of the columns by their names, if a line names them; the first of a name counts."""
-    names = {cell.strip().lower(): place for place, cell in reversed(list(enumerate(cells)))}
+    names = {_DECIMAL.sub(r"\1", cell.strip().lower()): place for place, cell in reversed(list(enumerate(cells)))}
     sides = names.keys() & {str(side) for side in Side}
     return names if len(sides) == 1 and _ANSWER in names else None

@@ -165,10 +165,10 @@ def _describe(answer: Translation) -> str:
     if answer.no_translation:
         best = max(answer.withheld, key=lambda candidate: candidate.confidence or 0.0, default=None)
         found = f"no translation (the surest candidate is {best})" if best else "no translation (all marked wrong)"
+    near = f"; perhaps {', '.join(answer.spellings)}?" if answer.spellings else ""
     if not answer.known:
-        near = f"; perhaps {', '.join(answer.spellings)}?" if answer.spellings else ""
         found = f"not in the vocabulary{near}"
-    return f"{found}  (by its subwords)" if answer.subwords else found
+    return f"{found}  (by its subwords{near})" if answer.subwords else found
 
 
 def _batches(words: Iterable[str]) -> Iterator[list[str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
+from lnmap.embeddings import Embeddings
 from lnmap.errors import OptionError
 from lnmap.model.marks import Judgement
 
@@ -60,6 +61,7 @@ class Candidate:
 class Translation:
     """The answer to one word: given translations, then candidates, best first, or the nearest spellings.
 
+    :param spellings: of an unknown word; those of a word translated by its subwords are one slip of the fingers away.
     :param subwords: the word is not in the vocabulary and was translated by the vectors of its subwords.
     :param withheld: candidates below the least confidence asked for.
     :param dropped: candidates that somebody marked wrong.
@@ -104,6 +106,13 @@ class Entry:
     confidence: float | None = None
     given: bool = False
     mark: Judgement | None = None
+
+
+def spelt(word: str, found: Translation | None, asked: Embeddings) -> Translation:
+    """Return what was found for a word, with the spellings that may have been meant if it is in no vocabulary."""
+    if found is None:
+        return Translation(word, (), tuple(asked.spellings(word)))
+    return replace(found, spellings=tuple(asked.slips(word))) if found.subwords else found
 
 
 def check_least(confidence: float | None, calibrated: bool) -> None:

@@ -22,7 +22,7 @@ from lnmap.induce import Mode, RankBy
 from lnmap.io import to_gensim
 from lnmap.io.atomic import locked
 from lnmap.lexicon import Lexicon
-from lnmap.model.answers import Candidate, Found, Translation, answer, check_least
+from lnmap.model.answers import Candidate, Found, Translation, answer, check_least, spelt
 from lnmap.model.device import as_tensor, pick_device
 from lnmap.model.folder import explained, read_folder, require_folder, write_folder
 from lnmap.model.given import GivenPairs
@@ -166,7 +166,7 @@ class Model(ModelParts):
         words = [words] if isinstance(words, str) else list(words)
         found = self.look_up(words, k, direction, criterion, min_confidence, given)
         asked = self.side(Direction(direction).asked)
-        return [found.get(word) or Translation(word, (), tuple(asked.spellings(word))) for word in words]
+        return [spelt(word, found.get(word), asked) for word in words]
 
     def look_up(
         self,
@@ -184,16 +184,16 @@ class Model(ModelParts):
         said = self.given(direction) if given else GivenPairs(Lexicon([]), asked, self.side(direction.answering))
         many = k + said.most_wrong(words) if k > 0 else k
         rows = {word: row for word in words if (row := asked.find(word)) is not None}
-        spelt = self.subword_vectors([word for word in words if word not in rows], direction.asked)
+        by_parts = self.subword_vectors([word for word in words if word not in rows], direction.asked)
         candidates: dict[str, tuple[Candidate, ...]] = {}
         if rows:
             hits = self.search(torch.tensor(list(rows.values()), device=self.device), many, direction, criterion)
             candidates |= zip(rows, self._candidates(hits, direction), strict=True)
-        if spelt:
-            near = self.nearest(np.stack(list(spelt.values())), many, direction, criterion, list(spelt))
-            candidates |= zip(spelt, near, strict=True)
+        if by_parts:
+            near = self.nearest(np.stack(list(by_parts.values())), many, direction, criterion, list(by_parts))
+            candidates |= zip(by_parts, near, strict=True)
         every = {word: said.drop(word, found, k) for word, found in candidates.items()}
-        found = {word: answer(word, *split, min_confidence, word in spelt) for word, split in every.items()}
+        found = {word: answer(word, *split, min_confidence, word in by_parts) for word, split in every.items()}
         return said.put_first(found, words, k, partial(self.space, direction), criterion)
 
     def given(self, direction: Way = Direction.FORWARD) -> GivenPairs:
