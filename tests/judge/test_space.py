@@ -209,6 +209,21 @@ def test_foreign_words_are_no_answers():
     assert not torch.isin(judged.search(ROWS, 1).rows, ROWS).any()
 
 
+@pytest.mark.parametrize("sign", ["</s>", "&", "1990", "—"])
+def test_no_sign_translates_a_word(sign):
+    plain, judged = spaces({"csls": 1.0})
+    rows, words = torch.arange(8), judged.judges.panel.facts.words
+    words[Side.TARGET][7] = words[Side.TARGET][6] = sign
+    words[Side.SOURCE][6] = "..."
+    assert torch.equal(plain.search(rows, 1).rows[:, 0], rows)
+    hits = judged.search(rows, LIST)
+    assert torch.equal(hits.rows[:7, 0], rows[:7])
+    assert hits.rows[7, 0] not in (6, 7)
+    assert judged.score(rows, rows[:, None]).confidence[6:, 0].bool().tolist() == [True, False]
+    new = judged.search(plain.source[7:8].repeat(2, 1), 1, words=["word", "1991"])
+    assert [int(row) == 7 for row in new.rows[:, 0]] == [False, True]
+
+
 def test_a_word_spelt_alike_is_a_candidate_however_far_its_vector_is():
     plain, judged = spaces({"csls": 1.0, "alike": 5.0})
     words = judged.judges.panel.facts.words

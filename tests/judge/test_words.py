@@ -159,6 +159,19 @@ def test_one_side_may_be_all_its_own(letters):
     assert facts.native(torch.tensor([[2, 0], [2, 4]])).tolist() == [True, False]
 
 
+def test_words_are_translated_by_words_and_signs_by_anything():
+    words = {Side.SOURCE: ["and", "10", "été"], Side.TARGET: ["&", "et", "dix", "10"]}
+    facts = WordFacts(words, None, None)
+    rows, candidates = torch.tensor([0, 1]), torch.tensor([[0, 1], [2, 3]])
+    assert facts.words_for_words(Side.SOURCE, rows, candidates).tolist() == [[False, True], [True, True]]
+    unknown = torch.tensor([-1, -1])
+    found = facts.words_for_words(Side.SOURCE, unknown, candidates[[1, 1]], ["neuf", "9"])
+    assert found.tolist() == [[True, False], [True, True]]
+    assert facts.words_for_words(Side.TARGET, torch.tensor([1]), torch.tensor([[0, 1, 2]])).tolist() == [
+        [True, False, True]
+    ]
+
+
 def test_state_gives_the_same_again(facts):
     rows, candidates = torch.arange(5), torch.arange(10).reshape(5, 2) % 7
     values, tensors = facts.state()

@@ -83,7 +83,7 @@ class JudgedSpace(BilingualSpace):
             listed = self.plain.search(query.rows, self._list)
             others, may = self._with_spelt_alike(query, listed.rows)
             candidates = torch.cat([targets[part], others], dim=1)
-            there = self.judges.panel.facts.may_answer(self.direction.asked, candidates)
+            there = self._may_answer(query, candidates)
             there[:, targets.shape[1] :] &= may & (others[:, :, None] != targets[part][:, None]).all(dim=2)
             sure.append(self._probability(query, candidates, there, _top(listed, query))[:, : targets.shape[1]])
         return replace(hits, confidence=torch.cat(sure))
@@ -129,8 +129,13 @@ class JudgedSpace(BilingualSpace):
         return tuple(column.gather(1, order) for column in columns)
 
     def _with_spelt_alike(self, query: Query, candidates: Tensor) -> tuple[Tensor, Tensor]:
-        facts = self.judges.panel.facts
-        return with_spelt_alike(facts, self.direction.asked, query, candidates, len(self.target))
+        facts, asked = self.judges.panel.facts, self.direction.asked
+        every, there = with_spelt_alike(facts, asked, query, candidates, len(self.target))
+        return every, there & facts.words_for_words(asked, query.rows, every, query.spelt)
+
+    def _may_answer(self, query: Query, candidates: Tensor) -> Tensor:
+        facts, asked = self.judges.panel.facts, self.direction.asked
+        return facts.may_answer(asked, candidates) & facts.words_for_words(asked, query.rows, candidates, query.spelt)
 
     def _probability(self, query: Query, candidates: Tensor, there: Tensor, top: Tensor) -> Tensor:
         features = describe(self.judges.panel, self.plain, self.direction, query, candidates, top)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Side
+from lnmap.embeddings import is_word
 from lnmap.retrieve import UNKNOWN
 from lnmap.spelling import fold
 from lnmap.spelling.letters import Letters
@@ -37,6 +38,7 @@ class WordFacts:
         self._numbers: dict[str, int] = {}
         self._folded: dict[Side, tuple[Tensor, Tensor]] = {}
         self._first: dict[Side, Tensor] = {}
+        self._word: dict[Side, Tensor] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -52,6 +54,7 @@ class WordFacts:
         )
         facts = WordFacts(self.words, Letters.fit(source, target), self.foreign)
         facts._numbers, facts._folded, facts._first = self._numbers, self._folded, self._first
+        facts._word = self._word
         return facts
 
     def describe(self, asked: Side, rows: Tensor, candidates: Tensor, spelt: Sequence[str] | None = None) -> Tensor:
@@ -91,6 +94,16 @@ class WordFacts:
             return torch.ones_like(candidates, dtype=torch.bool)
         return self.foreign[asked.other].to(candidates.device)[candidates] < FOREIGN
 
+    def words_for_words(
+        self, asked: Side, rows: Tensor, candidates: Tensor, spelt: Sequence[str] | None = None
+    ) -> Tensor:
+        """Return which candidates (n, k) are words, where a word is asked for: no sign, number or markup translates it.
+
+        Not for a dictionary that grows: words that choose a sign choose a wrong word without it, and pairs join it.
+        """
+        own = [is_word(word) for word in self._words(asked, rows, spelt)]
+        return self._are_words(asked.other, candidates) | ~torch.tensor(own, device=candidates.device)[:, None]
+
     def native(self, pairs: Tensor) -> Tensor:
         """Return which pairs of rows (k, 2) have no word that is foreign in its vocabulary, (k,)."""
         kept = torch.ones(len(pairs), dtype=torch.bool, device=pairs.device)
@@ -108,6 +121,15 @@ class WordFacts:
         there = lengths.to(candidates.device)[candidates]
         same = (numbers.to(candidates.device)[candidates] == own).float()
         return same, (length - there).abs() / torch.maximum(length, there).clamp_min(1)
+
+    def _are_words(self, side: Side, rows: Tensor) -> Tensor:
+        """Return which rows of a side (n, k) are words; each is looked at once."""
+        known = self._word.setdefault(side, torch.full((len(self.words[side]),), UNKNOWN, dtype=torch.int8))
+        new = rows.unique().cpu()
+        new = new[known[new] == UNKNOWN]
+        words = self.words[side]
+        known[new] = torch.tensor([is_word(words[row]) for row in new.tolist()], dtype=torch.int8)
+        return known.to(rows.device)[rows] == 1
 
     def _fold_words(self, asked: Side, rows: Tensor, spelt: Sequence[str] | None) -> tuple[Tensor, Tensor]:
         """Return the number of each word's folded form, -1 where the other language has none, and its length, (n,)."""

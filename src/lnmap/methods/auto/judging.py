@@ -22,7 +22,6 @@ from lnmap.progress import Task
 from lnmap.retrieve import UNKNOWN, BilingualSpace
 
 FOLD = 4.0  # CPU seconds for 17 000 words, to show how far a run has come
-_HELD = 2000  # words that are held out in all
 _NEARLY_ALL = 0.9  # of the words of a seed, or of right answers
 _CHOSEN = 2.0  # where nearly all words of one side are this much rarer, frequent ones of the other side were chosen
 RIDGE, _RIDGE_KIND = 30.0, 100.0
@@ -231,7 +230,7 @@ def _complete(known: Tensor, direction: Direction) -> bool:
 
 
 def folds(seed: Tensor, parts: int, run: Run) -> list[Tensor]:
-    """Split seed pairs (k, 2) by their source words: a list of held-out pairs; enough of them, of a large seed."""
+    """Split seed pairs (k, 2) by their source words: a list of held-out pairs."""
     words = seed[:, 0].unique()
-    order = torch.randperm(len(words), generator=torch.Generator().manual_seed(run.seed)).to(words.device)[:_HELD]
+    order = torch.randperm(len(words), generator=torch.Generator().manual_seed(run.seed)).to(words.device)
     return [seed[torch.isin(seed[:, 0], words[order[i::parts]])] for i in range(min(parts, len(words)))]
