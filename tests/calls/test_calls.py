@@ -16,6 +16,7 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("strace follows processes of Linux", allow_module_level=True)
 
+from tests import helpers
 from tests.calls import __main__ as calls
 from tests.calls import tracer
 from tests.calls.cuts import cut
@@ -211,6 +212,15 @@ def test_a_full_disk_loses_no_figure(main, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "the figures cannot be kept: cannot write the file" in printed
     assert "| all | 6 | 1 | 0 | 1 | 0 | 0 | 0 | 0 |" in printed
+
+
+def test_a_mount_that_fails_without_a_word(tmp_path, monkeypatch):
+    failed = subprocess.CompletedProcess([], 32, "", "")
+    monkeypatch.setattr(helpers.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(helpers.shutil, "which", lambda _: "mount")
+    monkeypatch.setattr(helpers.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(CannotMountError, match="mount gives no reason"), small_disk(tmp_path / "disk", 64):
+        pass
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"done": 3}', '{"how": {}}'])

@@ -40,6 +40,7 @@ def in_a_fork(work: Callable[[], int], seconds: float) -> int | None:
     if child == 0:
         code = 3
         try:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)  # how the run itself ends is not for what it tries
             os.setsid()  # with what it starts it is a group, which can be ended as a whole
             end_with_parent()
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
