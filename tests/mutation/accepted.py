@@ -235,6 +235,8 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "_EXTRA = 8  # further candidates of a search, one of which shows that no other can win"
         " => 8 to 9": "a longer list",
         "more = k + 3 * _EXTRA => 3 to 4": "a longer list",
+        "values, rows = top_k(x, y, k + 3 * _EXTRA, memory=memory) => 3 to 4": "a longer list",
+        "open_ = (scores[:, -1] < near.beyond).nonzero()[:, 0] => Lt to LtE": "at the edge both ways find the nearest",
         **{
             f"_CACHE = 2 << 20  # bytes that stay in a core's cache => {change}": _BLOCK
             for change in ("LShift to RShift", "2 to 3", "20 to 21")
