@@ -111,6 +111,21 @@ def test_a_fault_that_hits_another_call_is_tried_again(lab):
     assert missed
 
 
+def test_a_recorded_run_that_opened_a_file_more_is_recorded_again(lab):
+    recorded = []
+
+    def trace(job, out, fault=None, call=None, **more):
+        ended, calls = forked(job, out, fault, call, **more)
+        if call or recorded:
+            return ended, calls
+        recorded.append(out)
+        return ended, [replace(one, nth=one.nth + 1) for one in calls]
+
+    figures = faulty("induce", Fault("EIO"), trace)(lab, Budget(3))
+    check(figures)
+    assert recorded
+
+
 def test_spread():
     assert spread(range(10), 3) == [0, 4, 9]
     assert spread(range(3), 10) == [0, 1, 2]
