@@ -135,6 +135,24 @@ def test_a_change_outside_of_functions_is_noticed_in_a_module_that_was_imported_
     assert done.stdout == f"{[KILLED]}\n"
 
 
+def test_why_a_test_fails_on_the_code_as_it_is(tmp_path):
+    test = tmp_path / "test_x.py"
+    test.write_text("def test_good(): pass\ndef test_bad(): 1 / 0\n")
+    code = f"""
+import pytest
+from pathlib import Path
+from tests.mutation.run import Hunter
+from tests.mutation.state import State
+hunter = Hunter("lnmap.lexicon", [], State(Path({str(tmp_path)!r}), "lnmap.lexicon", []), 0)
+pytest.main(["-q", "-p", "no:cacheprovider", {str(test)!r}], plugins=[hunter])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "tests fail on the code as it is: [" in done.stderr
+    assert "test_x.py::test_bad: " in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+    assert "test_good" not in done.stderr
+
+
 def start_hunt(folder: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.mutation", "normalize", "--folder", str(folder)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
