@@ -351,6 +351,12 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "place = np.flatnonzero(is_start[:-1])  # the next byte to mix in, for each n-gram that is growing"
         " => 1 to 2": "no n-gram begins at the last character: alone it does not count",
     },
+    "io.formats.header": {
+        'return head.removeprefix(_BOM).lstrip()[:15].lower().startswith((b"<!doctype", b"<html"))'
+        " => slice dropped": "what follows need not be lowered",
+        'return head.removeprefix(_BOM).lstrip()[:15].lower().startswith((b"<!doctype", b"<html"))'
+        " => 15 to 16": "what follows need not be lowered",
+    },
     "io.formats.decimals": {
         'warnings.simplefilter("error") => call dropped': "newer versions of NumPy raise an error, older ones warn",
         "_LOW_BITS = np.uint64((1 << 29) - 1)  # what float64 holds beyond float32's mantissa => 1 to 2 #2": _LOOKED_AT,
