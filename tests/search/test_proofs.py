@@ -273,13 +273,13 @@ def test_torch_multiplies_as_the_bounds_suppose_and_only_here():
 
 
 def test_settings_of_torch_hold_until_the_last_thread_is_done():
-    settings = torch.backends.cuda.matmul
+    settings, bounded = torch.backends.cuda.matmul, near._AsBounded()
     found = settings.allow_fp16_reduced_precision_reduction
     settings.allow_fp16_reduced_precision_reduction = True
     try:
-        near._AS_BOUNDED.__enter__()
-        with near._AS_BOUNDED:  # another thread comes, and the first one leaves
-            near._AS_BOUNDED.__exit__()
+        bounded.__enter__()
+        with bounded:  # another thread comes, and the first one leaves
+            bounded.__exit__()
             assert not settings.allow_fp16_reduced_precision_reduction
         assert settings.allow_fp16_reduced_precision_reduction
     finally:

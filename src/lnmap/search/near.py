@@ -269,8 +269,10 @@ class _AsBounded:
     them back.
     """
 
+    _found: tuple[bool, str]
+
     def __init__(self) -> None:
-        self._lock, self._inside, self._found = threading.Lock(), 0, (False, "")
+        self._lock, self._inside = threading.Lock(), 0
 
     def __enter__(self) -> None:
         settings = torch.backends.cuda.matmul
