@@ -92,7 +92,9 @@ sbom: $(VENV)/.stamp-dev  ## list every package that lnmap installs into build/,
 	@$(BIN)/python scripts/sbom.py build/lnmap-$(VERSION).cdx.json
 
 audit: $(BIN)/twine  ## look the pinned versions up among known vulnerabilities; needs the network
-	@$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement $(CONSTRAINTS)
+	@$(BIN)/pip-audit --strict --no-deps --disable-pip --progress-spinner off --requirement $(CONSTRAINTS) || { \
+	echo "the audit has not passed: a version is vulnerable, or was not looked up. Where all of PyPI is 'not found', a mirror"; \
+	echo "answers that knows of no vulnerabilities."; exit 1; }
 
 bench: $(VENV)/.stamp-dev  ## list the benchmarks
 	@echo "Each program in benchmarks/ prints one table; benchmarks/README.md holds what they printed:"

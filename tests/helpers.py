@@ -62,7 +62,8 @@ def small_disk(place: Path, kilobytes: int) -> Iterator[Path]:
     options = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(place)]
     done = subprocess.run(options, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise CannotMountError(f"cannot mount a small disk here: {done.stderr.strip().splitlines()[0]}")
+        reason = done.stderr.strip() or "mount gives no reason"
+        raise CannotMountError(f"cannot mount a small disk here: {reason.splitlines()[0]}")
     try:
         yield place
     finally:

@@ -16,6 +16,7 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("strace follows processes of Linux", allow_module_level=True)
 
+from tests import helpers
 from tests.calls import __main__ as calls
 from tests.calls import tracer
 from tests.calls.cuts import cut
@@ -108,6 +109,21 @@ def test_a_fault_that_hits_another_call_is_tried_again(lab):
 
     check(faulty("induce", Fault("KILL"), trace)(lab, Budget(1)))
     assert missed
+
+
+def test_a_recorded_run_that_opened_a_file_more_is_recorded_again(lab):
+    recorded = []
+
+    def trace(job, out, fault=None, call=None, **more):
+        ended, calls = forked(job, out, fault, call, **more)
+        if call or recorded:
+            return ended, calls
+        recorded.append(out)
+        return ended, [replace(one, nth=one.nth + 1) for one in calls]
+
+    figures = faulty("induce", Fault("EIO"), trace)(lab, Budget(3))
+    check(figures)
+    assert recorded
 
 
 def test_spread():
@@ -211,6 +227,15 @@ def test_a_full_disk_loses_no_figure(main, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "the figures cannot be kept: cannot write the file" in printed
     assert "| all | 6 | 1 | 0 | 1 | 0 | 0 | 0 | 0 |" in printed
+
+
+def test_a_mount_that_fails_without_a_word(tmp_path, monkeypatch):
+    failed = subprocess.CompletedProcess([], 32, "", "")
+    monkeypatch.setattr(helpers.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(helpers.shutil, "which", lambda _: "mount")
+    monkeypatch.setattr(helpers.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(CannotMountError, match="mount gives no reason"), small_disk(tmp_path / "disk", 64):
+        pass
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"done": 3}', '{"how": {}}'])

@@ -182,3 +182,16 @@ def test_cluster_that_is_not_there(data, tmp_path):
     settings = Settings(tmp_path / "out", engine="ray", address="127.0.0.1:1", own=data, device="cpu", jobs=1)
     with pytest.raises(InputError, match=r"no Ray cluster can be reached at 127\.0\.0\.1:1"):
         run(plan, settings, Silent())
+
+
+def test_cluster_that_does_not_start_on_a_busy_machine(data, tmp_path, monkeypatch):
+    """Ray raises no more than an Exception."""
+
+    def time_out(**_: object) -> None:
+        raise Exception("The current node timed out during startup. This could happen")
+
+    monkeypatch.setattr(ray, "init", time_out)
+    plan = make_plan("own", systems=["procrustes"], takes=["200-unique"], own_pairs=data.pairs)
+    settings = Settings(tmp_path / "out", engine="ray", own=data, device="cpu", jobs=1)
+    with pytest.raises(InputError, match="no Ray cluster can be reached at this machine: The current node timed out"):
+        run(plan, settings, Silent())

@@ -177,6 +177,12 @@ def test_rows_that_are_not_finite_are_named(file, monkeypatch):
     assert collector.samples == [[4, "NaN or infinite value"]]
 
 
+def test_the_format_is_recorded_and_no_hash_of_what_was_not_read_through(file):
+    origin = read(file(packed())).origin
+    assert origin["format"] == "fasttext"
+    assert not {"bytes_read", "sha256_read"} & set(origin)
+
+
 def test_what_is_packed_again_must_be_unpacked(tmp_path):
     path = tmp_path / "model.bin.gz"
     path.write_bytes(gzip.compress(packed()))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lnmap.errors import VectorFileError
+from lnmap.io import reading
 from lnmap.io.collect import Collector, Rows
 from lnmap.io.formats import text
 from lnmap.io.formats.text import TextReader
@@ -181,6 +182,32 @@ def test_a_word_and_its_numbers_may_be_long(path):
     collector, _ = collected(path, data)
     assert len(collector.words) == 4
     assert collector.skipped == 0
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_line_that_is_longer_is_not_held(path, monkeypatch, more):
+    line = b"w" * ((1 << 20) + 64 - len(b" 1") + more) + b" 1\n"
+    monkeypatch.setattr(text, "BLOCK", len(line) - 1)  # the first block is the line without its end
+    path.write_bytes(line + b"a 1\nb 1\n")
+    collector = Collector(ReadOptions(), Rows().add)
+    with ByteSource(path) as source:
+        TextReader(source, None, 1, 0, len(line)).read(collector)
+    assert (len(collector.words), collector.skipped) == (3 - more, more)
+    assert collector.words[-2:] == ["a", "b"]
+
+
+def test_few_words_are_not_read_in_small_pieces(path):
+    reader, collector = opened(path, lines(10), limit=1)
+    with reader.source:
+        assert reader._block_bytes(collector) >= 1 << 16
+
+
+def test_the_format_is_recorded_and_the_words_are_kept(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("LNMAP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(reading, "SMALLEST_CACHED", 1)
+    path.write_bytes(lines(3))
+    assert reading.read(path).origin["format"] == "text"
+    assert len(list(tmp_path.glob("cache/vectors/entries/*"))) == 1
 
 
 def test_line_sizes_are_estimated_from_the_first_lines(path):

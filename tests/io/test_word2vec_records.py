@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import lnmap
 from lnmap.errors import VectorFileError
 from lnmap.io.collect import Collector, Rows
 from lnmap.io.formats import word2vec
@@ -141,6 +142,19 @@ def test_a_limit_reads_about_as_much_as_it_needs(path):
     collector, _, _, consumed = collected(path, data, limit=3000)
     assert len(collector.words) == 3000
     assert consumed < 3e6 < len(data)
+
+
+def test_few_words_are_not_read_in_small_pieces(path, monkeypatch):
+    sizes, read = [], ByteSource.read
+    monkeypatch.setattr(ByteSource, "read", lambda source, size: sizes.append(size) or read(source, size))
+    collected(path, packed(), limit=1)
+    assert sizes[-2] == len(b"6 3\n")  # the header, and then a piece
+    assert sizes[-1] >= 1 << 16
+
+
+def test_the_format_is_recorded(path):
+    path.write_bytes(packed())
+    assert lnmap.read(path).origin["format"] == "word2vec-binary"
 
 
 def test_what_follows_the_promised_records_is_not_read(path):

@@ -20,7 +20,7 @@ from tests.mutation.modules import MODULES
 from tests.mutation.mutate import mutants
 from tests.mutation.run import KILLED, SURVIVED, TIMED_OUT, hunt
 from tests.mutation.state import State, path_of
-from tests.soak.keeping import alone
+from tests.soak.keeping import alone, terminable
 
 KINDS = (KILLED, TIMED_OUT, SURVIVED)
 
@@ -32,9 +32,10 @@ def main() -> None:
     parser.add_argument("--survivors", action="store_true", help="list what no test noticed")
     parser.add_argument("--folder", type=Path, default=Path("build/mutation"), help="where results are kept")
     options = parser.parse_args()
-    with alone(options.folder / "hunt"):
+    with alone(options.folder / "hunt", "--folder"):
         try:
-            _hunt(options)
+            with terminable():
+                _hunt(options)
         except KeyboardInterrupt:
             raise SystemExit(
                 f"interrupted; {options.folder} keeps what was found, and the same command continues"

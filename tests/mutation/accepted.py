@@ -235,6 +235,8 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "_EXTRA = 8  # further candidates of a search, one of which shows that no other can win"
         " => 8 to 9": "a longer list",
         "more = k + 3 * _EXTRA => 3 to 4": "a longer list",
+        "values, rows = top_k(x, y, k + 3 * _EXTRA, memory=memory) => 3 to 4": "a longer list",
+        "open_ = (scores[:, -1] < near.beyond).nonzero()[:, 0] => Lt to LtE": "at the edge both ways find the nearest",
         **{
             f"_CACHE = 2 << 20  # bytes that stay in a core's cache => {change}": _BLOCK
             for change in ("LShift to RShift", "2 to 3", "20 to 21")
@@ -305,6 +307,8 @@ ACCEPTED: dict[str, dict[str, str]] = {
         'if b"" in fields[1:]: => slice dropped': "fields without an empty one are split into the same again",
     },
     "io.formats.text": {
+        "_SMALLEST_BLOCK = 1 << 18 => 1 to 2": _BLOCK,
+        "_SMALLEST_BLOCK = 1 << 18 => 18 to 19": _BLOCK,
         "usual = counts.most_common(1)[0][0] if counts else 0 => 1 to 2": "the first of two is taken",
         "usual = counts.most_common(1)[0][0] if counts else 0 => 0 to 1 #3": "without counts the header tells",
         "stopped = False => False to True": "there is at least one block",
@@ -315,10 +319,10 @@ ACCEPTED: dict[str, dict[str, str]] = {
         " => 8 to 9": _BLOCK,
     },
     "io.formats.word2vec": {
+        "_SMALLEST = 1 << 16 => 1 to 2": _BLOCK,
+        "_SMALLEST = 1 << 16 => 16 to 17": _BLOCK,
         "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
         " => Add to Sub": _BLOCK,
-        "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
-        " => Mult to Div #2": _BLOCK,
         "piece = BLOCK if limit is None else min(BLOCK, max(_SMALLEST, limit * (4 * self.dim + 10)))"
         " => 10 to 11": _BLOCK,
         "if ended and seen < wanted: => Lt to LtE": "a file has not ended while its last record is taken",
@@ -333,6 +337,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
         'place = end + (data[end : end + 1] == b"\\n") => 1 to 2': "a line feed may count as part of the next word",
     },
     "io.formats.fasttext": {
+        "_BLOCK = 1024 => 1024 to 1025": _BLOCK,
         "stop = 0 => 0 to 1": "a model has at least one word",
         "self.source.advance((self.source.size or 0) * (stop - start) / wanted)"
         " => 0 to 1": "only types ask for it: the file has a size",
@@ -346,10 +351,15 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "place = np.flatnonzero(is_start[:-1])  # the next byte to mix in, for each n-gram that is growing"
         " => 1 to 2": "no n-gram begins at the last character: alone it does not count",
     },
+    "io.formats.header": {
+        'return head.removeprefix(_BOM).lstrip()[:15].lower().startswith((b"<!doctype", b"<html"))'
+        " => slice dropped": "what follows need not be lowered",
+        'return head.removeprefix(_BOM).lstrip()[:15].lower().startswith((b"<!doctype", b"<html"))'
+        " => 15 to 16": "what follows need not be lowered",
+    },
     "io.formats.decimals": {
         'warnings.simplefilter("error") => call dropped': "newer versions of NumPy raise an error, older ones warn",
-        "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
-        " => BitAnd to BitOr #2": _LOOKED_AT,
+        "_LOW_BITS = np.uint64((1 << 29) - 1)  # what float64 holds beyond float32's mantissa => 1 to 2 #2": _LOOKED_AT,
         "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"
         " => Lt to LtE": _LOOKED_AT,
         "suspect = ((wide.view(np.uint64) & _LOW_BITS) == _HALF) | ((np.abs(wide) < _SMALLEST_NORMAL) & (wide != 0))"

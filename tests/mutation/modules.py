@@ -28,6 +28,8 @@ MODULES: dict[str, list[str]] = {
     "io.policy": ["tests/io/test_policy.py"],
     "io.collect": ["tests/io/test_collect.py"],
     "io.formats.store": ["tests/io/test_store.py"],
+    "io.formats.header": ["tests/io/test_header.py"],
+    "io.formats.npz": ["tests/io/test_npz.py"],
     "io.formats.decimals": ["tests/io/test_parse.py"],
     "io.formats.parse": ["tests/io/test_parse.py"],
     "io.formats.text": ["tests/io/test_text_reader.py"],

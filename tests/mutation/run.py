@@ -40,6 +40,7 @@ def in_a_fork(work: Callable[[], int], seconds: float) -> int | None:
     if child == 0:
         code = 3
         try:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)  # how the run itself ends is not for what it tries
             os.setsid()  # with what it starts it is a group, which can be ended as a whole
             end_with_parent()
             resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
@@ -139,12 +140,13 @@ class Hunter:
 
         code = in_a_fork(work, 1800)
         found = json.loads(self.state.notes.read_text(encoding="utf-8")) if code == 0 else {}
-        failed = [name for name, result in found.items() if result is None]
+        failed = [f"{name}: {result}" for name, result in found.items() if isinstance(result, str)]
         if code != 0 or failed:
             raise pytest.UsageError(f"tests fail on the code as it is: {failed or 'they do not end well'}")
         return found
 
-    def _watch_one(self, item: pytest.Item, following: pytest.Item | None) -> tuple[float, list[int]] | None:
+    def _watch_one(self, item: pytest.Item, following: pytest.Item | None) -> tuple[float, list[int]] | str:
+        """Return the seconds of a test and what it called, or why it failed."""
         called: set[int] = set()
 
         def watch(frame: Any, event: str, _: Any) -> None:
@@ -154,9 +156,9 @@ class Hunter:
         began = time.process_time()
         sys.setprofile(watch)
         threading.setprofile(watch)
-        passed = _passes(item, following)
+        failure = _failure(item, following)
         sys.setprofile(None)
-        return (time.process_time() - began, sorted(called)) if passed else None
+        return failure or (time.process_time() - began, sorted(called))
 
     def _try(self, mutant: Mutant, items: Sequence[pytest.Item]) -> str | None:
         first, last = mutant.lines or (0, 0)
@@ -168,7 +170,7 @@ class Hunter:
             _silence()
             if not _replace(mutant, self.functions):
                 return _ANEW
-            return int(not all(_passes(item, following) for item, following in _in_order(chosen)))
+            return int(any(_failure(item, following) for item, following in _in_order(chosen)))
 
         code = in_a_fork(work, _AT_LEAST + _SLOWER * seconds)
         return None if code == _ANEW else _verdict(code)
@@ -179,10 +181,12 @@ def _in_order(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytes
     yield from zip(items, [*items[1:], None], strict=False)  # without any test there is none after it
 
 
-def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:
+def _failure(item: pytest.Item, following: pytest.Item | None) -> str:
+    """Run a test; return the last line of what it says if it fails."""
     from _pytest.runner import runtestprotocol
 
-    return not any(report.failed for report in runtestprotocol(item, log=False, nextitem=following))
+    failed = [one.longreprtext for one in runtestprotocol(item, log=False, nextitem=following) if one.failed]
+    return (failed[0].strip() or "it fails").splitlines()[-1] if failed else ""
 
 
 def _replace(mutant: Mutant, functions: Sequence[FunctionType]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -35,18 +36,24 @@ class State:
         self.read()
 
     def read(self) -> None:
-        """Read what was kept; a line that was cut short is dropped."""
-        lines = self.path.read_text(encoding="utf-8").split("\n")[:-1] if self.path.exists() else []
-        entries = [json.loads(line) for line in lines]
+        """Read what was kept; a line that was cut short is dropped, and nothing is written again."""
+        self.path.touch()
+        data = self.path.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        if whole != data:
+            os.truncate(self.path, len(whole))
+        entries = [json.loads(line) for line in whole.splitlines()]
         self.results = {entry["key"]: entry["result"] for entry in entries}
-        self.path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     def noted(self) -> dict[str, Any]:
         """Return the seconds of each test and the lines of the functions that it called."""
         return json.loads(self.notes.read_text(encoding="utf-8")) if self.notes.exists() else {}
 
     def add(self, mutant: Mutant, result: str) -> None:
-        """Keep a result at once."""
+        """Keep a result at once; an error names the file."""
         self.results[mutant.key] = result
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"key": mutant.key, "line": mutant.line, "result": result}) + "\n")
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"key": mutant.key, "line": mutant.line, "result": result}) + "\n")
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.path)) from error

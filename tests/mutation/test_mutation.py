@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
+from tests.helpers import CannotMountError, small_disk
 from tests.mutation.modules import MODULES
 from tests.mutation.mutate import mutants
 from tests.mutation.run import KILLED, SURVIVED, Hunter, _codes, in_a_fork
@@ -78,6 +80,29 @@ def test_a_line_cut_short_is_tried_again(tmp_path):
     assert len(State(tmp_path, "lnmap.lexicon", MODULES["lexicon"]).results) == 2
 
 
+def test_what_was_kept_is_read_without_writing_it_again(tmp_path, monkeypatch):
+    """A full disk, or a kill, would take all results with it."""
+    mutant = next(mutants("x = 1", "x.py"))
+    State(tmp_path, "lnmap.lexicon", MODULES["lexicon"]).add(mutant, KILLED)
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: pytest.fail("the results were written again"))
+    assert State(tmp_path, "lnmap.lexicon", MODULES["lexicon"]).results == {mutant.key: KILLED}
+
+
+def test_a_full_disk_is_named_and_loses_no_result(tmp_path):
+    try:
+        with small_disk(tmp_path / "disk", 32) as place:
+            state = State(place, "lnmap.lexicon", MODULES["lexicon"])
+            state.add(next(mutants("x = 1", "x.py")), KILLED)
+            (place / "ballast").write_bytes(bytes(shutil.disk_usage(place).free))
+            state.add(next(mutants("x = 2", "x.py")), KILLED)  # there is room in its last page
+            kept = dict(state.results)
+            with pytest.raises(OSError, match=r"No space left on device: '.*jsonl'"):
+                state.add(next(mutants(f"x = 3  # {'x' * 5000}", "x.py")), SURVIVED)
+            assert State(place, "lnmap.lexicon", MODULES["lexicon"]).results == kept
+    except CannotMountError as reason:
+        pytest.skip(str(reason))
+
+
 def test_a_process_that_hangs_is_ended():
     def hang() -> int:
         while True:
@@ -110,22 +135,43 @@ def test_a_change_outside_of_functions_is_noticed_in_a_module_that_was_imported_
     assert done.stdout == f"{[KILLED]}\n"
 
 
+def test_why_a_test_fails_on_the_code_as_it_is(tmp_path):
+    test = tmp_path / "test_x.py"
+    test.write_text("def test_good(): pass\ndef test_bad(): 1 / 0\n")
+    code = f"""
+import pytest
+from pathlib import Path
+from tests.mutation.run import Hunter
+from tests.mutation.state import State
+hunter = Hunter("lnmap.lexicon", [], State(Path({str(tmp_path)!r}), "lnmap.lexicon", []), 0)
+pytest.main(["-q", "-p", "no:cacheprovider", {str(test)!r}], plugins=[hunter])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "tests fail on the code as it is: [" in done.stderr
+    assert "test_x.py::test_bad: " in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+    assert "test_good" not in done.stderr
+
+
 def start_hunt(folder: Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "tests.mutation", "normalize", "--folder", str(folder)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_a_hunt_is_not_run_twice_at_once_and_nothing_outlives_an_interrupt(tmp_path):
+@pytest.mark.parametrize("interrupt", [signal.SIGINT, signal.SIGTERM])
+def test_a_hunt_is_not_run_twice_at_once_and_nothing_outlives_an_interrupt(tmp_path, interrupt):
     hunt, end = start_hunt(tmp_path), time.monotonic() + 120
     while not any(path.stat().st_size for path in tmp_path.glob("*.jsonl")) and time.monotonic() < end:
         time.sleep(0.05)
     refused = start_hunt(tmp_path)
-    assert refused.communicate()[1].startswith("another run is writing")
+    said = refused.communicate()[1]
+    assert said.startswith("another run is writing")
+    assert said.endswith("give another --folder\n")
     assert refused.returncode == 1
     started = {pid: birth(pid) for pid in descendants(hunt.pid)}
     assert started
-    hunt.send_signal(signal.SIGINT)
+    hunt.send_signal(interrupt)
     assert hunt.communicate()[1].splitlines()[-1].startswith(f"interrupted; {tmp_path} keeps what was found")
     await_end(lambda: [pid for pid, began in started.items() if birth(pid) == began])
 

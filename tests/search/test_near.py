@@ -62,6 +62,17 @@ def test_the_nearest_are_proven(make, dtype, monkeypatch):
     assert torch.equal(nearest(x, y[:5], 11).sort(dim=1).values, torch.arange(5).expand(700, 5))
 
 
+@pytest.mark.parametrize("last", [2, 11])
+def test_the_last_of_the_nearest_is_proven(monkeypatch, last):
+    """The first two are far ahead, and to half precision all others are equal."""
+    monkeypatch.setattr(near, "fast_type", lambda vectors: torch.bfloat16)
+    monkeypatch.setattr(near, "_EXTRA", 0)
+    x, values = torch.tensor([[1.0, 0.0]]), torch.tensor([0.9, 0.8] + [0.5] * 10)
+    values[last] = 0.5005
+    y = torch.stack([values, (1 - values.square()).sqrt()], dim=1)
+    assert nearest(x, y, 3).tolist() == [[0, 1, last]]
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_half_precision_finds_the_same_means(dtype, monkeypatch):
     monkeypatch.setattr(near, "near_both", lambda *a, **k: near_both(*a, **k, dtype=dtype))

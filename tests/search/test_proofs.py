@@ -261,12 +261,26 @@ def test_torch_multiplies_as_the_bounds_suppose_and_only_here():
     torch.set_float32_matmul_precision("high")
     settings.allow_fp16_reduced_precision_reduction = True
     try:
-        with pytest.raises(ZeroDivisionError), near._as_bounded():
+        with pytest.raises(ZeroDivisionError), near._AS_BOUNDED:
             inside = settings.allow_fp16_reduced_precision_reduction, torch.get_float32_matmul_precision(), 1 / 0
-        with near._as_bounded():
+        with near._AS_BOUNDED:
             inside = settings.allow_fp16_reduced_precision_reduction, torch.get_float32_matmul_precision()
         assert inside == (False, "highest")
         assert settings.allow_fp16_reduced_precision_reduction
         assert torch.get_float32_matmul_precision() == "high"
     finally:
         torch.set_float32_matmul_precision("highest")
+
+
+def test_settings_of_torch_hold_until_the_last_thread_is_done():
+    settings, bounded = torch.backends.cuda.matmul, near._AsBounded()
+    found = settings.allow_fp16_reduced_precision_reduction
+    settings.allow_fp16_reduced_precision_reduction = True
+    try:
+        bounded.__enter__()
+        with bounded:  # another thread comes, and the first one leaves
+            bounded.__exit__()
+            assert not settings.allow_fp16_reduced_precision_reduction
+        assert settings.allow_fp16_reduced_precision_reduction
+    finally:
+        settings.allow_fp16_reduced_precision_reduction = found

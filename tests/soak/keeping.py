@@ -57,23 +57,23 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
-    """Hold the state file; stop if another run holds it."""
+def alone(path: Path, option: str = "--state") -> Iterator[None]:
+    """Hold the state file, which an option names; stop if another run holds it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.with_name(path.name + ".lock").open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise SystemExit(f"another run is writing {path}; wait for it, or give another --state") from None
+                raise SystemExit(f"another run is writing {path}; wait for it, or give another {option}") from None
             yield
     except OSError as error:
         raise SystemExit(f"cannot use {error.filename or path}: {error.strerror}") from error
 
 
 @contextmanager
-def interruptible(kept: Kept) -> Iterator[None]:
-    """End in one line when the run is interrupted or terminated."""
+def terminable() -> Iterator[None]:
+    """Take SIGTERM for an interrupt."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
@@ -81,11 +81,19 @@ def interruptible(kept: Kept) -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, stop)
     try:
         yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def interruptible(kept: Kept) -> Iterator[None]:
+    """End in one line when the run is interrupted or terminated."""
+    try:
+        with terminable():
+            yield
     except KeyboardInterrupt:
         say(f"interrupted; finished rows: {len(kept.done)}, kept in {kept.path}; the same command continues after them")
         raise SystemExit(_INTERRUPTED) from None
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def commit() -> str:

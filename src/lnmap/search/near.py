@@ -7,8 +7,8 @@ device, and each list comes with what no word outside it can exceed.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -69,7 +69,7 @@ def near_both(
     :param dtype: of the numbers that find candidates; by default of half precision where the device is fast with it.
     """
     dtype = dtype or fast_type(source)
-    with _as_bounded():
+    with _AS_BOUNDED:
         error, *found = _find(source, target, k, dtype, memory, progress, title)
     sides = ((source, target, *found[0]), (target, source, *found[1]))
     forward, backward = (_refine(*side, error, memory, progress) for side in sides)
@@ -88,7 +88,7 @@ def means_of_both(
 def means_of(queries: Tensor, candidates: Tensor, k: int, *, memory: int = MEMORY) -> tuple[Tensor, Tensor]:
     """Return the mean cosine of each query's k nearest candidates (q,), and the rows of these (q, k)."""
     k = min(k, len(candidates))
-    with _as_bounded():
+    with _AS_BOUNDED:
         values, rows = top_k(queries, candidates, min(k + _EXTRA, len(candidates)), memory=memory)
     near = _refine(queries, candidates, values, rows, rounding(queries), memory, None)
     return near.means(queries, candidates, k, memory), rows[:, :k]
@@ -97,7 +97,7 @@ def means_of(queries: Tensor, candidates: Tensor, k: int, *, memory: int = MEMOR
 def nearest(queries: Tensor, candidates: Tensor, k: int, *, memory: int = MEMORY) -> Tensor:
     """Return the rows of each query's k nearest candidates (q, k), best first; both are vectors of length one."""
     k = min(k, len(candidates))
-    with _as_bounded():
+    with _AS_BOUNDED:
         error, x, y = _coarse(queries, candidates, fast_type(queries))
         values, rows = top_k(x, y, k + 3 * _EXTRA, memory=memory)
     near = _refine(queries, candidates, values, rows, error, memory, None)
@@ -118,7 +118,7 @@ def best_by_bias(
 ) -> Tensor:
     """Return each query's `count` best candidates by `cosine + bias`, (q, count), earlier rows first among equals."""
     k = min(count + _EXTRA, len(candidates))
-    with _as_bounded():
+    with _AS_BOUNDED:
         values, rows = keep_trying(
             lambda room: top_k(queries, candidates, k, bias, memory=room, progress=progress), memory, progress
         )
@@ -262,15 +262,33 @@ def _exact_blocks(queries: Tensor, candidates: Tensor, memory: int) -> Iterator[
         yield start, torch.cat(parts, dim=1).to(wide)
 
 
-@contextmanager
-def _as_bounded() -> Iterator[None]:
-    """Let torch multiply as the bounds suppose: float32 as such, and half precision summed in float32."""
-    settings, precision = torch.backends.cuda.matmul, torch.get_float32_matmul_precision()
-    reduced = settings.allow_fp16_reduced_precision_reduction
-    settings.allow_fp16_reduced_precision_reduction = False
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        settings.allow_fp16_reduced_precision_reduction = reduced
-        torch.set_float32_matmul_precision(precision)
+class _AsBounded:
+    """Let torch multiply as the bounds suppose: float32 as such, and half precision summed in float32.
+
+    These settings are those of the whole process: the first thread that enters makes them, the last that leaves takes
+    them back.
+    """
+
+    _found: tuple[bool, str]
+
+    def __init__(self) -> None:
+        self._lock, self._inside = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        settings = torch.backends.cuda.matmul
+        with self._lock:
+            if not self._inside:
+                self._found = settings.allow_fp16_reduced_precision_reduction, torch.get_float32_matmul_precision()
+                settings.allow_fp16_reduced_precision_reduction = False
+                torch.set_float32_matmul_precision("highest")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = self._found[0]
+                torch.set_float32_matmul_precision(self._found[1])
+
+
+_AS_BOUNDED = _AsBounded()
