@@ -38,7 +38,7 @@ PARTS = {
     "foreign": "errors direction embeddings normalize retrieve",
     "confidence": "errors direction normalize retrieve",
     "induce": "errors direction progress embeddings lexicon normalize search retrieve",
-    "judge": "errors direction embeddings spelling normalize retrieve induce",
+    "judge": "errors direction progress embeddings spelling normalize retrieve induce",
     "methods": "errors direction progress embeddings lexicon spelling normalize retrieve foreign confidence induce "
     "judge",
     "evaluate": "errors direction progress embeddings lexicon normalize retrieve induce",

@@ -18,6 +18,9 @@ from typer.main import get_command
 
 import lnmap
 from lnmap.cli import app, main
+from lnmap.errors import TrainingError
+from lnmap.methods import METHODS
+from lnmap.methods.base import Cost
 
 WORDS = 2000
 GOLD = ("differs", "identical")
@@ -60,6 +63,19 @@ def test_align_reports_what_it_read_and_what_to_do_next(run, files, tmp_path):
     following = next(line for line in err.splitlines() if line.startswith("next: lnmap "))
     assert run(*following.split()[2:])[0] == 0
     assert not (out / "training.jsonl").exists()
+
+
+@pytest.mark.parametrize(("flags", "seconds"), [((), 40), (("--one-way",), 20)])
+def test_align_says_before_what_both_directions_take(run, files, tmp_path, monkeypatch, flags, seconds):
+    def stop(*_, on_seed, **__):
+        on_seed(lnmap.Lexicon([]))
+        raise TrainingError("stopped")
+
+    monkeypatch.setattr("lnmap.pipeline.align", stop)
+    monkeypatch.setattr(METHODS["lnmap"], "costs", {None: Cost(fixed=20)})
+    languages = (files / "en.vec", files / "fr.vec", "--pairs", files / "train.txt")
+    _, _, err = run("align", *languages, "--method", "lnmap", "--out", tmp_path / "m", *flags)
+    assert f"training lnmap on cpu, about {seconds} s of one core\n" in err
 
 
 def test_align_json_is_all_of_stdout(run, files, tmp_path):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -37,45 +37,26 @@ def test_what_needs_no_torch_does_not_wait_for_it(command):
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, check=False).returncode == 0
 
 
-WORKER = """
-from lnmap.cli import main
-if __name__ == "__main__":
-    main(["--version"])
-    from lnmap.experiments.engines import LocalEngine
-    engine = LocalEngine(jobs=1, threads=2)
-    engine.start()
-    print(engine.wait(60)[0].kind)
-    engine.close()
+INTERRUPTED = """
+import os, signal, sys
+
+class WhileItLoads:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, WhileItLoads())
+from lnmap.__main__ import main
+sys.exit(main())
 """
 
 
-def turns(printed: str) -> set[str]:
-    """How often the threads of each process look whether there is work before they sleep, as OpenMP prints it."""
-    found = set(re.findall(r"GOMP_SPINCOUNT *= *'(\w+)'", printed))
-    if not found:
-        pytest.skip("torch does not use GNU's OpenMP here")
-    return found
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_ctrl_c_while_it_loads_is_one_line():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
 
 
-@pytest.fixture
-def own(monkeypatch):
-    """Forget what the environment of the tests sets."""
-    for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OMP_DISPLAY_ENV", "verbose")
-
-
-def test_threads_soon_sleep_while_they_wait(own):
-    assert turns(run("methods", "procrustes").stderr) == {"1000"}
-
-
-def test_the_users_own_way_to_wait_is_kept(own):
-    assert turns(run("methods", "procrustes", OMP_WAIT_POLICY="PASSIVE").stderr) == {"0"}
-    assert turns(run("methods", "procrustes", GOMP_SPINCOUNT="5").stderr) == {"5"}
-
-
-def test_threads_of_workers_soon_sleep_too(own, tmp_path):
-    program = tmp_path / "program.py"
-    program.write_text(WORKER)
-    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
-    assert (done.stdout.split()[-1], turns(done.stderr)) == ("ready", {"1000"})
+def test_the_installed_program_starts_there():
+    (script,) = entry_points(group="console_scripts", name="lnmap")
+    assert script.value == "lnmap.__main__:main"

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from tests.search.watched import Watched
 
 from lnmap.direction import Direction, Side
 from lnmap.judge import Judge, JudgedSpace, Judges, Panel, WordFacts
@@ -164,7 +165,7 @@ def test_blocks_change_nothing(monkeypatch):
         [f"w{i}" for i in ROWS.tolist()],
     )
     whole = judged.search(ROWS, 5), judged.search(vectors, 5, words=words), judged.score(ROWS, targets)
-    monkeypatch.setattr("lnmap.judge.space._ROWS", 7)
+    monkeypatch.setattr("lnmap.judge.space.ROWS", 7)
     parts = judged.search(ROWS, 5), judged.search(vectors, 5, words=words), judged.score(ROWS, targets)
     for one, other in zip(whole, parts, strict=True):
         assert torch.equal(one.rows, other.rows)
@@ -260,6 +261,15 @@ def test_a_dictionary_is_made_of_judged_answers(mode):
     assert set(map(tuple, found.rows.tolist())) == expected[mode]
     again = judged.score(found.rows[:, 0], found.rows[:, 1:])
     torch.testing.assert_close(again.confidence, sure)
+
+
+@pytest.mark.parametrize(("mode", "words"), [("mutual", N + M), ("forward", N)])
+def test_inducing_says_how_far_it_is(mode, words):
+    _, judged = spaces(WEIGHTS)
+    judged.progress = Watched()
+    induce_judged(judged, mode=mode, count=1, rank_by="confidence")
+    assert judged.progress.titles == ["inducing"]
+    assert judged.progress.tasks[0][1] == words
 
 
 def test_judges_come_back_from_their_state():

@@ -17,6 +17,7 @@ from lnmap.model.marks import JOURNAL, Marks, read_marks
 from lnmap.serve import schemas
 from lnmap.serve.app import create_app
 from lnmap.serve.models import Models
+from lnmap.serve.trainer import Reports
 
 SEED, MARKED = 60, 50
 URL = "/api/models/en-fr"
@@ -64,7 +65,7 @@ def ended(client):
 
 def test_the_new_model_takes_the_place_of_the_old_and_no_mark_is_lost(folder, made):
     with serving(folder) as client:
-        assert training(client) == {"state": "waiting", "share": 0.0, "message": "", "result": None}
+        assert training(client) == {"state": "waiting", "share": 0.0, "message": "", "left": None, "result": None}
         assert begin(client)["state"] == "running"
         assert begin(client)["state"] == "running"  # the second click starts nothing
         client.post(f"{URL}/marks", json={"source": "house", "target": "meanwhile", "mark": "added"})
@@ -81,6 +82,27 @@ def test_the_new_model_takes_the_place_of_the_old_and_no_mark_is_lost(folder, ma
     assert set(made[1]) <= set(model.pairs)
     assert len(model.pairs) == result["pairs"] == SEED + MARKED
     assert model.info["method"] == "geomm"
+
+
+def test_a_training_says_how_far_the_whole_is_and_how_long_it_takes(monkeypatch):
+    clock, told = [100.0], []
+    monkeypatch.setattr("lnmap.serve.trainer.time.monotonic", lambda: clock[0])
+    reports = Reports(told.append)
+    with reports.task("training with all marks", None), reports.task("training", 40.0) as whole:
+        clock[0] += 5
+        whole.advance(10)
+        with reports.task("searching", 8) as part:
+            clock[0] += 5
+            part.advance(8)
+        whole.advance(30)
+    name = "training with all marks"
+    assert told == [
+        {"part": name, "share": 0.0, "left": None},
+        {"part": f"{name}: training", "share": 0.0, "left": None},
+        {"part": f"{name}: training", "share": 0.25, "left": 15.0},
+        {"part": f"{name}: searching", "share": 0.25, "left": 15.0},
+        {"part": f"{name}: searching", "share": 0.25, "left": 30.0},
+    ]
 
 
 def test_a_cancelled_training_leaves_everything_as_it_was(folder):

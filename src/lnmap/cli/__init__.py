@@ -32,6 +32,7 @@ from lnmap.cli import (
 from lnmap.cli.flags import as_flag
 from lnmap.cli.options import Debug, Quiet, flag, with_common_flags
 from lnmap.cli.terminal import console
+from lnmap.cli.waiting import considerate
 from lnmap.errors import LnmapError
 from lnmap.version import __version__
 
@@ -96,17 +97,16 @@ def start(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code, as listed in docs/command-line.md."""
-    if "OMP_WAIT_POLICY" not in os.environ:  # GNU's OpenMP reads both when torch is imported: benchmarks/threads.py
-        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     console.reset()
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = _run(arguments)
-        sys.stdout.flush()
-        return code
+        with considerate(arguments):
+            code = _run(arguments)
+            sys.stdout.flush()
+            return code
     except BaseException as error:
         return _explain(error, arguments)
     finally:

@@ -100,7 +100,8 @@ def align(
     def report_start(chosen: Lexicon) -> None:
         console.say(_describe_seed(chosen))
         cost = system.cost(profile, {}) if place.type == "cpu" else None
-        seconds = cost.seconds(len(x), len(y)) if cost is not None else 0.0
+        ways = 2 if system.two_seeds and not one_way else 1  # costs are those of one direction
+        seconds = ways * cost.seconds(len(x), len(y)) if cost is not None else 0.0
         about = f", about {_duration(seconds)} of one core" if seconds >= _LONG_S else ""
         console.say(f"training {system.name} on {place}{about}")
 

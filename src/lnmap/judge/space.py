@@ -13,7 +13,7 @@ from lnmap.judge.panel import Judges, Query, describe, with_spelt_alike
 from lnmap.retrieve import UNKNOWN, BilingualSpace, Criterion, Hits
 
 LIST = 30  # candidates of a word, the best by CSLS
-_ROWS = 1024  # words judged at a time
+ROWS = 1024  # words judged at a time
 
 
 class JudgedSpace(BilingualSpace):
@@ -78,7 +78,7 @@ class JudgedSpace(BilingualSpace):
         if not len(rows):
             return hits
         sure = []
-        for part in torch.arange(len(rows), device=rows.device).split(_ROWS):
+        for part in torch.arange(len(rows), device=rows.device).split(ROWS):
             query = self._query(rows[part], None)
             listed = self.plain.search(query.rows, self._list)
             others, may = self._with_spelt_alike(query, listed.rows)
@@ -148,5 +148,5 @@ def _top(hits: Hits, query: Query) -> Tensor:
 
 
 def _blocks(queries: Tensor, words: Sequence[str] | None) -> list[tuple[Tensor, Sequence[str] | None]]:
-    starts = range(0, len(queries), _ROWS)
-    return [(queries[i : i + _ROWS], None if words is None else words[i : i + _ROWS]) for i in starts]
+    starts = range(0, len(queries), ROWS)
+    return [(queries[i : i + ROWS], None if words is None else words[i : i + ROWS]) for i in starts]

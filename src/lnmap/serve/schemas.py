@@ -339,6 +339,7 @@ class Trained(TypedDict):
 class TrainingState(JobState):
     """Training again with the marks; `message` is the part of the work it is at, or what went wrong."""
 
+    left: Annotated[float | None, Field(description="Seconds until `share` is 1, as far as that can be told.")]
     result: Annotated[Trained | None, Field(description="Of the last training that was finished.")]
 
 

@@ -31,38 +31,44 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 class Reports(Silent):
-    """Progress as lines: the part of the work that has begun, and its share."""
+    """Progress as lines: what is being done, the share of the whole, and the seconds left, as on a terminal."""
 
     def __init__(self, tell: Tell) -> None:
         super().__init__()
-        self._tell, self._told, self._titles = tell, 0.0, list[str]()
+        self._tell, self._told, self._open = tell, 0.0, list[_Part]()
 
     @contextmanager
     def task(self, title: str, total: float | None) -> Iterator[Task]:
         """Report one part of the work; a part without a total gives the parts inside it a name."""
-        self._titles.append(title)
-        self.report(0.0, at_once=True)
+        part = _Part(self, title, total)
+        self._open.append(part)
+        self.report(at_once=True)
         try:
-            yield _Part(self, total)
+            yield part
         finally:
-            self._titles.pop()
+            self._open.remove(part)
 
-    def report(self, share: float, at_once: bool = False) -> None:
-        """Write a line, unless the last one is too fresh."""
+    def report(self, at_once: bool = False) -> None:
+        """Write a line, unless the last one is too fresh; the outermost part that has a total is the whole."""
         now = time.monotonic()
         if at_once or now - self._told >= _PAUSE_S:
             self._told = now
-            self._tell({"part": ": ".join(dict.fromkeys([self._titles[0], self._titles[-1]])), "share": share})
+            whole = next((part for part in self._open if part.total), self._open[-1])
+            share = min(1.0, whole.done / whole.total) if whole.total else 0.0
+            left = round((now - whole.started) * (1 / share - 1), 1) if share else None
+            titles = dict.fromkeys([self._open[0].title, self._open[-1].title])
+            self._tell({"part": ": ".join(titles), "share": share, "left": left})
 
 
 class _Part:
-    def __init__(self, reports: Reports, total: float | None) -> None:
-        self._reports, self._total, self._done = reports, total, 0.0
+    def __init__(self, reports: Reports, title: str, total: float | None) -> None:
+        self._reports, self.title, self.total = reports, title, total
+        self.done, self.started = 0.0, time.monotonic()
 
     def advance(self, amount: float = 1) -> None:
-        self._done += amount
-        if self._total:
-            self._reports.report(min(1.0, self._done / self._total))
+        self.done += amount
+        if self.total:
+            self._reports.report()
 
 
 def train(folder: Path, tell: Tell) -> Trained:
@@ -70,7 +76,7 @@ def train(folder: Path, tell: Tell) -> Trained:
     with locked(folder):
         model = load(folder, marks=False)
         found = retrain(model, read_marks(folder), progress=Reports(tell))
-        tell({"part": "saving the model", "share": 0.0})
+        tell({"part": "saving the model", "share": 0.0, "left": None})
         found.model.write(folder)
     return Trained(
         pairs=len(found.model.pairs),

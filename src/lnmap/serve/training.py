@@ -29,6 +29,7 @@ class Training:
         self._folder, self._take_over = folder, take_over
         self._lock, self._job = threading.Lock(), Job(self._work)
         self._result: Trained | None = None
+        self._last: dict[str, Any] = {}  # what the process has told last
 
     def start(self) -> None:
         """Begin, unless it is running."""
@@ -43,12 +44,13 @@ class Training:
 
     def describe(self) -> TrainingState:
         """Return its state for the API."""
-        return TrainingState(**self._job.describe(), result=self._result)
+        left = self._last.get("left") if self._job.state == "running" else None
+        return TrainingState(**self._job.describe(), left=left, result=self._result)
 
     def _work(self, job: Job) -> None:
         job.message = "starting"
         process = _start(self._folder)
-        last: dict[str, Any] = {}
+        last = self._last = {}
         reader = threading.Thread(target=_follow, args=(process.stdout, job, last), daemon=True)
         reader.start()
         try:

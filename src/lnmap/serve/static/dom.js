@@ -59,4 +59,6 @@ export function banner(text) {
 export const number = (value) => value.toLocaleString("en");
 export const decimals = (value, digits = 2) =>
   value === null ? "–" : value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
+export const duration = (seconds) =>
+  seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} minutes`;
 export const percent = (value) => (value > 0 && value < 0.01 ? "< 1 %" : `${Math.round(value * 100)} %`);

@@ -1,7 +1,7 @@
 // Training again with the marks: the button, how far it is, and what came of it.
 
 import { post } from "./api.js";
-import { el, number, percent, say, toast } from "./dom.js";
+import { duration, el, number, percent, say, toast } from "./dom.js";
 
 /** Make the card that trains a model again; `update` shows what the server says of it. */
 export function trainingCard(model) {
@@ -49,13 +49,13 @@ export function trainingCard(model) {
   }
 
   function show(training) {
-    const { state, share, message, result } = training;
+    const { state, share, left, message, result } = training;
     if (state === "running") {
       if (share) bar.value = share;
       else bar.removeAttribute("value");
     }
     draw(state, {
-      running: `Training (${message})${share ? `, ${percent(share)} of this part` : ""} …`,
+      running: `Training (${message})${share ? `, ${percent(share)} of this part` : ""}${left ? `, about ${duration(left)} left` : ""} …`,
       failed: `The training failed: ${message}. The model is still the old one.`,
     }[state] || (result ? outcome(result) : waiting()));
     if (shown && shown !== state) say(told.textContent);
