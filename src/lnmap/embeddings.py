@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from lnmap.errors import InputError
 
 _FREQUENT, _SHORTEST = 5000, 4  # words whose letters may have been typed, and letters of a word that may be mistyped
+_APOSTROPHE = re.compile("['\u2019\u02bc]")
 
 
 def all_finite(vectors: NDArray[np.float32]) -> bool:
@@ -30,6 +32,15 @@ def is_word(token: str) -> bool:
     """Return whether a token has a letter of any script and is no markup such as `</s>`."""
     letters = any(unicodedata.category(character).startswith("L") for character in token)
     return letters and not (token.startswith("<") and token.endswith(">"))
+
+
+def _written_otherwise(word: str) -> Iterator[str]:
+    """Yield the same word with other composed letters and apostrophes, as it stands and in lower case."""
+    for apostrophe in (None, "'", "\u2019"):
+        form = word if apostrophe is None else _APOSTROPHE.sub(apostrophe, word)
+        for letters in (form, form.lower()):
+            yield unicodedata.normalize("NFC", letters)
+            yield unicodedata.normalize("NFD", letters)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,9 +124,16 @@ class Embeddings:
         return f"Embeddings({len(self):,} words x {self.dim}, first {list(self.words[:3])})"
 
     def find(self, word: str) -> int | None:
-        """Return the row of a word as it stands, else of its lower-case form, else None."""
+        """Return the row of a word as it stands, else in lower case, else of another way to write it, else None.
+
+        Keyboards, word processors and vectors differ in how they compose accents and which apostrophe they use.
+        """
         row = self.index.get(word)
-        return self.index.get(word.lower()) if row is None else row
+        if row is None:
+            row = self.index.get(word.lower())
+        if row is None and not (word.isascii() and "'" not in word):
+            row = next((self.index[form] for form in _written_otherwise(word) if form in self.index), None)
+        return row
 
     def spellings(self, word: str, n: int = 3) -> list[str]:
         """Return the nearest spellings in the vocabulary, for a word that is not there."""
