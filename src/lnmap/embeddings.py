@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from numpy.typing import NDArray
 from lnmap.errors import InputError
 
 _FREQUENT, _SHORTEST = 5000, 4  # words whose letters may have been typed, and letters of a word that may be mistyped
-_APOSTROPHE = re.compile("['\u2019\u02bc]")
 
 
 def all_finite(vectors: NDArray[np.float32]) -> bool:
@@ -34,13 +32,10 @@ def is_word(token: str) -> bool:
     return letters and not (token.startswith("<") and token.endswith(">"))
 
 
-def _written_otherwise(word: str) -> Iterator[str]:
-    """Yield the same word with other composed letters and apostrophes, as it stands and in lower case."""
-    for apostrophe in (None, "'", "\u2019"):
-        form = word if apostrophe is None else _APOSTROPHE.sub(apostrophe, word)
-        for letters in (form, form.lower()):
-            yield unicodedata.normalize("NFC", letters)
-            yield unicodedata.normalize("NFD", letters)
+def _plainly(word: str) -> str:
+    """Return a word with composed accents and straight apostrophes."""
+    composed = word if unicodedata.is_normalized("NFC", word) else unicodedata.normalize("NFC", word)
+    return composed.replace("\u2019", "'").replace("\u02bc", "'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,12 +123,29 @@ class Embeddings:
 
         Keyboards, word processors and vectors differ in how they compose accents and which apostrophe they use.
         """
-        row = self.index.get(word)
+        row, lower = self.index.get(word), word
         if row is None:
-            row = self.index.get(word.lower())
+            lower = word.lower()
+            row = self.index.get(lower)
         if row is None and not (word.isascii() and "'" not in word):
-            row = next((self.index[form] for form in _written_otherwise(word) if form in self.index), None)
+            row = self._find_plainly(word)
+            if row is None and lower != word:
+                row = self._find_plainly(lower)
         return row
+
+    def _find_plainly(self, word: str) -> int | None:
+        plain = _plainly(word)
+        row = None if plain is word else self.index.get(plain)
+        return self._plain.get(plain) if row is None else row
+
+    @cached_property
+    def _plain(self) -> dict[str, int]:
+        """The rows of the words that are written otherwise than `_plainly`, by how they would be; the first counts."""
+        found: dict[str, int] = {}
+        for row, word in enumerate(self.words):
+            if not word.isascii() and (plain := _plainly(word)) != word:
+                found.setdefault(plain, row)
+        return found
 
     def spellings(self, word: str, n: int = 3) -> list[str]:
         """Return the nearest spellings in the vocabulary, for a word that is not there."""
