@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,7 +40,32 @@ def test_from_arrays(three):
     assert repr(three) == "Embeddings(3 words x 2, first ['the', 'Cat', 'sat'])"
 
 
-def test_find_falls_back_to_lower_case_only(three):
+@pytest.mark.parametrize("there", ["l'été", "l’été"])
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_find_whatever_keyboard_a_word_was_typed_on(there, form):
+    """A notebook from a Mac has decomposed accents, a word processor curled apostrophes."""
+    found = Embeddings.from_arrays(["other", unicodedata.normalize(form, there)], np.eye(2))
+    for typed in (
+        "l'été",
+        "l’été",
+        "L’Été",
+        unicodedata.normalize("NFD", "l'été"),
+        unicodedata.normalize("NFC", "l’été"),
+    ):
+        assert found.find(typed) == 1
+    assert found.find("l'ete") is None
+    assert found.find("lété") is None
+
+
+def test_find_what_stands_there_before_what_is_written_otherwise():
+    """Two spellings of a word in one vocabulary stay two words."""
+    words = ["d’or", "d'or", "e\u0301", "é"]
+    found = Embeddings.from_arrays(words, np.eye(4))
+    assert [found.find(word) for word in words] == [0, 1, 2, 3]
+    assert found.find("É") == 3
+
+
+def test_find_falls_back_to_lower_case(three):
     assert three.find("Cat") == 1
     assert three.find("THE") == 0
     assert three.find("cat") is None

@@ -32,6 +32,12 @@ def is_word(token: str) -> bool:
     return letters and not (token.startswith("<") and token.endswith(">"))
 
 
+def _plainly(word: str) -> str:
+    """Return a word with composed accents and straight apostrophes."""
+    composed = word if unicodedata.is_normalized("NFC", word) else unicodedata.normalize("NFC", word)
+    return composed.replace("\u2019", "'").replace("\u02bc", "'")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Embeddings:
     """A vocabulary in frequency order and one vector per word.
@@ -113,9 +119,33 @@ class Embeddings:
         return f"Embeddings({len(self):,} words x {self.dim}, first {list(self.words[:3])})"
 
     def find(self, word: str) -> int | None:
-        """Return the row of a word as it stands, else of its lower-case form, else None."""
-        row = self.index.get(word)
-        return self.index.get(word.lower()) if row is None else row
+        """Return the row of a word as it stands, else in lower case, else of another way to write it, else None.
+
+        Keyboards, word processors and vectors differ in how they compose accents and which apostrophe they use.
+        """
+        row, lower = self.index.get(word), word
+        if row is None:
+            lower = word.lower()
+            row = self.index.get(lower)
+        if row is None and not (word.isascii() and "'" not in word):
+            row = self._find_plainly(word)
+            if row is None and lower != word:
+                row = self._find_plainly(lower)
+        return row
+
+    def _find_plainly(self, word: str) -> int | None:
+        plain = _plainly(word)
+        row = None if plain is word else self.index.get(plain)
+        return self._plain.get(plain) if row is None else row
+
+    @cached_property
+    def _plain(self) -> dict[str, int]:
+        """The rows of the words that are written otherwise than `_plainly`, by how they would be; the first counts."""
+        found: dict[str, int] = {}
+        for row, word in enumerate(self.words):
+            if not word.isascii() and (plain := _plainly(word)) != word:
+                found.setdefault(plain, row)
+        return found
 
     def spellings(self, word: str, n: int = 3) -> list[str]:
         """Return the nearest spellings in the vocabulary, for a word that is not there."""

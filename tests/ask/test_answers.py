@@ -38,6 +38,14 @@ def test_numbers_without_commas_are_no_word():
     assert chosen("24/7", ["24/7", "deux"]) == [("24/7", "right")]
 
 
+def test_signs_by_which_people_mean_that_they_do_not_know_are_no_words():
+    for text in ("?", "-", "—", "???", "1, ?", "(…)"):
+        with pytest.raises(InputError, match="is no word; leave the answer open if nobody knows it"):
+            chosen(text, ["un", "deux"])
+    assert chosen("-", ["-", "deux"]) == [("-", "right")]
+    assert chosen("$; c++", ["un"]) == [("$", "added"), ("c++", "added")]
+
+
 @pytest.mark.parametrize("text", ["3", "9" * 5000, "1, 0", "", " ,; ", "\t"])
 def test_what_is_no_answer(text):
     with pytest.raises(InputError):

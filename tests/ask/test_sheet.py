@@ -57,9 +57,10 @@ def test_as_spreadsheets_save_it(sheet, model, separator, encoding):
     assert (found.empty, found.problems) == (3, [])
 
 
-def test_numbers_with_decimals(sheet, model):
+@pytest.mark.parametrize("decimals", [".0", ",0", ",00"])
+def test_numbers_with_decimals(sheet, model, decimals):
     rows = cells(sheet)
-    rows[1][1], rows[2][1] = "2.0", "0.0"
+    rows[1][1], rows[2][1] = f"2{decimals}", f"0{decimals}"
     found = read_sheet(saved(sheet, rows), model)
     assert [line.answers for line in found.lines] == [
         [(rows[1][3], "right")],

@@ -135,6 +135,13 @@ def test_align_takes_the_marks(run, files):
     second = lnmap.load(files / "second")
     assert ("school", "ville") in set(second.pairs)
     assert len(second.pairs) == len(lnmap.load(files / "en-fr").pairs)  # one less, one more
+    wrong = next(mark.target for mark in Marks(files / "en-fr").latest()[0].values() if mark.mark == "wrong")
+    assert second.marks == lnmap.load(files / "en-fr").marks  # what was marked counts in the new folder, too
+    assert wrong not in second.translate("school", 100)[0].words
+    assert second.translate("zyx")[0].words == ["zig-zag"]
+    Marks(files / "second").add("zyx", "zig-zag", "none")
+    run(*align, "--pairs", files / "seed.txt", "--take", "200-unique", "--out", files / "second")
+    assert ("zyx", "zig-zag") not in lnmap.load(files / "second").marks  # a journal that is there stays
     run(*align, "--out", files / "en-fr")
     again = lnmap.load(files / "en-fr")
     assert set(again.pairs) == set(second.pairs)

@@ -59,6 +59,12 @@ def test_letter_case():
     assert marked(given, "One UN wrong").wrong("ONE") == ("un",)
 
 
+def test_accents_of_a_word_without_a_vector():
+    """Composed or not, it is the same word."""
+    given = pairs(("e\u0301cru", "un"))
+    assert given.of("écru") == given.of("E\u0301CRU") == ("un",)
+
+
 def test_marks_count_more_than_the_seed(seed):
     given = marked(seed, "one un wrong", "two quatre added", "two deux right", "three trois right")
     assert given.of("one") == ("une",)

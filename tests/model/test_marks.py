@@ -132,6 +132,10 @@ def test_training_takes_marks(plant, tmp_path):
     assert set(made.pairs) == {*problem.lexicon.pairs[:30], ("w40", "w40"), ("w41", "w41")}
     assert made.pairs.origin["marks"] == {"wrong": 1, "right": 1, "added": 2}
     assert lnmap.load(tmp_path / "m").outside.pairs == [("far", "away")]
+    for one in (made, lnmap.load(tmp_path / "m")):
+        assert one.marks == marks
+        assert "w59" not in one.translate("w0", 60)[0].words
+        assert one.translate("no")[0].words == ["where"]
     few = lnmap.align(problem.source, problem.target, seed, method="procrustes", take="10-unique", marks=marks)
     assert {("w40", "w40"), ("w41", "w41")} <= set(few.pairs)
     assert len(few.pairs) < 14

@@ -72,11 +72,14 @@ def test_phrases_are_words_with_a_blank(tmp_path, monkeypatch):
     lines = [f"{noun} New York {verb}" for noun in NOUNS for verb in VERBS[:2]]
     (tmp_path / "text.txt").write_text("\n".join(sentences(300) + lines), encoding="utf-8")
     result = make_vectors(tmp_path / "text.txt", tmp_path / "xx.vec", options=SMALL, phrases=True)
-    assert result.phrases
+    assert result.phrases == sum(" " in word for word in lnmap.read(tmp_path / "xx.vec").words) > 0
     assert "new york" in lnmap.read(tmp_path / "xx.vec")
     words = lnmap.io.SubwordModel(tmp_path / "xx.bin")
     assert words.vector("new york") == pytest.approx(lnmap.read(tmp_path / "xx.vec")["new york"], abs=1e-5)
     assert "new york\t" in (tmp_path / "xx.counts.tsv").read_text()
+    monkeypatch.setattr(training, "LEAST_WORDS", 2)
+    few = make_vectors(tmp_path / "text.txt", tmp_path / "few.vec", options=replace(SMALL, limit=2), phrases=True)
+    assert few.phrases == sum(" " in word for word in lnmap.read(tmp_path / "few.vec").words) < result.phrases
 
 
 def test_each_window_trains_its_part(made, tmp_path):

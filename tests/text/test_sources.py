@@ -8,6 +8,7 @@ import io
 import json
 import lzma
 import sys
+import zipfile
 from types import SimpleNamespace
 
 import pytest
@@ -42,7 +43,7 @@ def test_folders_in_order_without_hidden_and_binary_files(tmp_path):
     reader = Reader("utf-8")
     assert lines(tmp_path, reader=reader) == ["one", "two"]
     (note,) = reader.notes()
-    assert note == f"1 binary files were left out, {tmp_path / 'photo.png'} first"
+    assert note == f"1 binary file was left out ({tmp_path / 'photo.png'})"
     assert size_of(find_files([tmp_path])) == 12
     with pytest.raises(InputError, match="binary file, not text"):
         lines(tmp_path / "photo.png")
@@ -93,9 +94,6 @@ def test_encodings(tmp_path):
     with pytest.raises(InputError, match=r"not in utf-8: 1 of 3 lines.*encoding='windows-1252'"):
         lines(path)
     assert lines(path, encoding="windows-1252") == ["naïve café", "plain"]
-    path.write_bytes("naïve café\nplain".encode())
-    with pytest.raises(InputError, match=r"is in utf-8, not in windows-1252; leave out encoding"):
-        lines(path, encoding="windows-1252")
     path.write_bytes("naïve café\nplain".encode("utf-8-sig"))
     assert lines(path, encoding="windows-1252") == ["naïve café", "plain"]
     with pytest.raises(InputError, match="no encoding 'klingon'"):
@@ -105,6 +103,64 @@ def test_encodings(tmp_path):
         assert lines(path) == ["été"]
 
 
+def test_files_of_two_encodings(tmp_path):
+    """One name is enough for a folder that also has UTF-8; the first letters beyond ASCII decide."""
+    (tmp_path / "a.txt").write_bytes("naïve café\n".encode("windows-1252"))
+    (tmp_path / "b.txt").write_bytes(b"plain " * 100_000 + "\nété".encode())
+    reader = Reader("windows-1252")
+    found = lines(tmp_path, reader=reader)
+    assert (found[0], found[-1]) == ("naïve café", "été")
+    assert list(reader.notes()) == [f"1 file was read as UTF-8, not as windows-1252 ({tmp_path / 'b.txt'})"]
+    (tmp_path / "c.txt").write_bytes("où\n".encode() + b"\xff\xff bad\n\xff\n")
+    with pytest.raises(InputError, match=r"c.txt is not in utf-8"):
+        lines(tmp_path / "c.txt", encoding="utf-8")
+
+
+def test_wide_characters_without_a_mark(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes("при\nété".encode("utf-16-le"))
+    with pytest.raises(InputError, match="binary file"):
+        lines(path)
+    assert lines(path, encoding="utf-16-le") == ["при", "été"]
+
+
+def test_documents_are_left_out_of_a_folder(tmp_path):
+    for name, inside in (("a.docx", "[Content_Types].xml"), ("b.odt", "mimetype")):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(inside, "x")
+            archive.writestr("text.xml", "<w>no</w>")
+    (tmp_path / "c.pdf").write_bytes(b"%PDF-1.7\n" + b"1 0 obj \xe2\xe3\n" * 600)
+    (tmp_path / "d.rtf").write_bytes(b"{\\rtf1\\ansi no}")
+    (tmp_path / "e.txt").write_text("one")
+    reader = Reader("utf-8")
+    assert lines(tmp_path, reader=reader) == ["one"]
+    (note,) = reader.notes()
+    assert note.startswith(f"4 files were left out ({tmp_path / 'a.docx'} first): documents such as PDF or Word")
+    for name in ("a.docx", "b.odt", "c.pdf", "d.rtf"):
+        with pytest.raises(InputError, match=r"document .* not text; save it as plain text"):
+            lines(tmp_path / name)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_packed_stdin(monkeypatch, pack):
+    def bring(data: bytes) -> None:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(data))))
+
+    packed = pack(b"".join(b"%d caf\xc3\xa9\n" % number for number in range(5000)))
+    bring(packed)
+    assert lines("-") == [f"{number} café" for number in range(5000)]
+    bring(packed[:-50])
+    with pytest.raises(InputError, match=r"stdin is a .*(broken|cut short)"):
+        lines("-")
+
+
+@pytest.mark.parametrize(("data", "what"), [(b"PK\x03\x04 more", "zip file"), (b"\x89PNG\0\0", "binary file")])
+def test_stdin_that_is_no_text(monkeypatch, data, what):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(data))))
+    with pytest.raises(InputError, match=rf"stdin .*{what}"):
+        lines("-")
+
+
 def test_a_few_damaged_words_are_left_out(tmp_path):
     path, reader = tmp_path / "a.txt", Reader("utf-8")
     path.write_bytes("größer\n".encode() * 5 + b"bad caf\xe9 line\n")
@@ -112,7 +168,7 @@ def test_a_few_damaged_words_are_left_out(tmp_path):
     assert Tokenizer().words(found[-1]) == ["bad", "line"]
     assert Tokenizer(segmented=True).words(found[-1]) == ["bad", "line"]
     (note,) = reader.notes()
-    assert "1 files hold damaged words" in note
+    assert note == f"damaged words were left out of 1 of the files ({path})"
 
 
 def test_an_endless_line_is_cut_at_blanks(tmp_path, monkeypatch):

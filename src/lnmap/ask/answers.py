@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,8 +121,8 @@ def chosen(text: str, candidates: Sequence[str]) -> list[tuple[str, Judgement]]:
     """Return the words that an answer names, with their marks.
 
     A number stands for a candidate, which is marked right; another word is added. Several have commas or semicolons
-    between them; other signs between numbers ('1.3', '1/3') are refused. '0', however many times it is typed, marks all
-    candidates wrong.
+    between them; other signs between numbers ('1.3', '1/3') are refused, and so is what is nothing but signs ('?',
+    '-'), by which people mean that they do not know. '0', however many times it is typed, marks all candidates wrong.
     """
     if (bare := text.strip()).isdecimal() and not any(map(int, bare)):
         return [(word, "wrong") for word in candidates if word]
@@ -136,8 +137,14 @@ def chosen(text: str, candidates: Sequence[str]) -> list[tuple[str, Judgement]]:
         elif _NUMBERS.fullmatch(word) and word not in candidates:
             several = ", ".join(re.findall(r"\d+", word))
             raise InputError(f"{word!r} is no word; several candidates have commas between them: {several}")
+        elif word and word not in candidates and all(map(_is_sign, word)):
+            raise InputError(f"{word!r} is no word; leave the answer open if nobody knows it")
         elif word:
             found[word] = "right" if word in candidates else "added"
     if not found:
         raise InputError(f"{text!r} is no answer; expected the number of a candidate, or a word")
     return list(found.items())
+
+
+def _is_sign(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PZ"

@@ -26,7 +26,7 @@ from lnmap.model.model import Model, Way
 _ANSWER, _WHY = "answer", "why"
 _SEPARATORS = ";,\t"
 _NUMBER = re.compile(r"[1-9][0-9]?")
-_DECIMAL = re.compile(r"^([0-9]+)\.0+$")  # a column of numbers with gaps is often saved so
+_DECIMAL = re.compile(r"^([0-9]+)[.,]0+$")  # a column of numbers with gaps is often saved so
 # What a spreadsheet makes of formulas, and of '1-3' or '3/1': an error (also '#NOM?', '#WERT!'), or a date.
 _ERROR = re.compile(r"#(N/A|[^\W\d_][^\s]*[!?])")
 _DATE = re.compile(r"\d{1,2}[-./ ]+[^\W\d_]{3,4}\.?([-./ ]+\d{2,4})?|[^\W\d_]{3,4}\.?[-./ ]+\d{2,4}")

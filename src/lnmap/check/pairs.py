@@ -48,7 +48,10 @@ def look_at_pairs(source: Embeddings, target: Embeddings, pairs: Lexicon, report
             (f"{one} - {other}" for one, other in pairs if source.find(one) is None or target.find(other) is None),
         )
     if known < _FEW:
-        report.warn("few", f"{known:,} pairs can be trained on; {_FEW} or more help, and a few hundred help much")
+        report.warn(
+            "few",
+            f"{known:,} pair{'s' * (known != 1)} can be trained on; {_FEW} or more help, and a few hundred help much",
+        )
     if repeated > _MANY * len(pairs):
         twice = (f"{one} - {other}" for (one, other), n in Counter(pairs.pairs).most_common() if n > 1)
         report.warn("repeated pairs", f"{repeated:,} of {len(pairs):,} pairs are repeated; they count once", twice)

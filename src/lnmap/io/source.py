@@ -63,10 +63,7 @@ class ByteSource(AbstractContextManager["ByteSource"]):
     def _find_compression(self) -> str | None:
         head = self._file.read(_MAGIC_BYTES)
         self._file.seek(0)
-        found = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
-        if found == "bzip2" and head[4:] not in _BZIP2_BLOCKS:
-            return None  # a word may begin with BZh too
-        return found
+        return _packing(head)
 
     def _open_stream(self) -> Any:
         if self.compression == "zip":
@@ -146,6 +143,38 @@ class ByteSource(AbstractContextManager["ByteSource"]):
         self._file.close()
 
 
+class Pipe:
+    """The bytes of a pipe, unpacked if they are packed.
+
+    :param name: what a message calls it.
+    :param error: the error raised when it cannot be read.
+    """
+
+    def __init__(self, stream: io.BufferedReader, name: str, error: type[InputError]) -> None:
+        self.name, self.error, self._held = name, error, b""
+        self.packing = _packing(stream.peek(_MAGIC_BYTES))
+        if self.packing == "zip":
+            raise error(f"{name} is a zip file, whose list of contents comes last; give the file itself")
+        self._stream: Any = _OPENERS[self.packing](stream) if self.packing else stream
+
+    def peek(self, count: int) -> bytes:
+        """Return the next `count` bytes, or all there are, without taking them."""
+        while len(self._held) < count and (more := self._take(count - len(self._held))):
+            self._held += more
+        return self._held[:count]
+
+    def read(self, count: int) -> bytes:
+        """Take up to `count` bytes; none means the end."""
+        taken, self._held = self._held[:count], self._held[count:]
+        return taken or self._take(count)
+
+    def _take(self, count: int) -> bytes:
+        try:
+            return bytes(self._stream.read(count))
+        except _BROKEN as reason:
+            raise self.error(_breakage(Path(self.name), self.packing, reason)) from reason
+
+
 class _HashingFile(io.RawIOBase):
     """A raw file that counts and hashes every byte read from it, in order."""
 
@@ -162,6 +191,14 @@ class _HashingFile(io.RawIOBase):
         self.digest.update(memoryview(buffer)[:count])
         self.consumed += count
         return count
+
+
+def _packing(head: bytes) -> str | None:
+    """Return how a file that begins so is packed."""
+    found = next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+    if found == "bzip2" and head[4:_MAGIC_BYTES] not in _BZIP2_BLOCKS:
+        return None  # a word may begin with BZh too
+    return found
 
 
 def _refusal(path: Path, reason: OSError) -> str:

@@ -5,6 +5,7 @@ This is the one place that decides; translations, induced lexicons, exports and 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
@@ -236,7 +237,7 @@ class GivenPairs:
 
     def _key(self, word: str) -> str:
         row = self.asked.find(word)
-        return word.lower() if row is None else self.asked.words[row]
+        return unicodedata.normalize("NFC", word.lower()) if row is None else self.asked.words[row]
 
     def _spelt(self, answer: str) -> str:
         row = self.answering.find(answer)

@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 from lnmap.direction import Direction
 from lnmap.errors import InputError
-from lnmap.io.atomic import append_line
+from lnmap.io.atomic import append_line, atomic_file
 from lnmap.lexicon import Lexicon
 
 JOURNAL = "marks.jsonl"
@@ -59,6 +59,14 @@ def changes(before: LatestMarks, now: LatestMarks) -> list[tuple[Pair, Judgement
     if before.lines is not now.lines or before.version > now.version:
         return None
     return [line for line in now.lines[before.version : now.version] if line is not None]
+
+
+def keep_marks(folder: Path, marks: LatestMarks) -> None:
+    """Write the journal of a new model that was trained with marks, unless the folder has one."""
+    path = Path(folder) / JOURNAL
+    if marks and not path.exists():
+        with atomic_file(path) as file:
+            file.writelines(json.dumps(asdict(mark)).encode() + b"\n" for mark in marks.values())
 
 
 def ordered(pair: Pair, direction: Direction) -> Pair:

@@ -24,7 +24,7 @@ from lnmap.lexicon import SEEDS_WITHOUT_DICTIONARY, Lexicon
 from lnmap.methods import DEFAULT_METHOD, make_method
 from lnmap.methods.base import Alignment, Checkpoint, Method, Run, require_finite
 from lnmap.model.device import as_tensor, pick_device
-from lnmap.model.marks import LatestMarks, corrected, read_marks
+from lnmap.model.marks import LatestMarks, corrected, keep_marks, read_marks
 from lnmap.model.model import Model, load
 from lnmap.model.subwords import is_subword_source
 from lnmap.pipeline.calibrate import calibrate as hold_out_and_fit
@@ -78,7 +78,8 @@ def align(
     :param calibrate: train a second time without a fifth of the seed's words, to learn how far answers can be trusted
         (`model.confidence`).
     :param marks: judgements to learn from, or the model folder that holds them (`marks.jsonl`): pairs marked wrong
-        leave the seed, those marked right or added join it, whatever `take` chooses.
+        leave the seed, those marked right or added join it, whatever `take` chooses. They count in the answers of the
+        model, and `out` gets them if it has none.
     :param out: folder for the model; an interrupted run left there is continued when it is the same run.
     :param checkpoint: instead of `out`: folder for the state of the run alone, from which an interrupted one is
         continued; no model is saved, and the caller removes the folder when it has what it wanted.
@@ -130,6 +131,7 @@ def align(
             lexicon,
             info,
             run.log,
+            marks=said or {},
             confidence=run.confidence,
             judges=run.judges,
             outside=outside,
@@ -140,6 +142,7 @@ def align(
         )
         _with_subwords(model, given_sides)
         if out is not None:
+            keep_marks(Path(out), said or {})
             model.write(Path(out))
             if isinstance(run.checkpoint, FolderCheckpoint):
                 with suppress(OutputError):  # the next run finishes or removes it

@@ -1,6 +1,7 @@
 """From raw text to word vectors.
 
 sources.py   files, folders, packed files, stdin, JSON lines, HTML -> lines of text
+decoding.py  bytes -> characters: the encoding of a file
 words.py     a line -> words: cleaning, Unicode normalisation, letter case
 scripts.py   notices scripts that put no blanks between words
 corpus.py    all lines -> one file of words on the disk, and their counts

@@ -14,7 +14,7 @@ from lnmap.io import write
 from lnmap.io.atomic import make_folder, partial_folder, put, writing
 from lnmap.progress import Progress, Silent
 from lnmap.text.corpus import read_corpus
-from lnmap.text.phrases import join_phrases
+from lnmap.text.phrases import JOINT, join_phrases
 from lnmap.text.resuming import CHECKPOINT, SAVE_EVERY, Saved, identify
 from lnmap.text.training import TrainingOptions, train
 from lnmap.text.words import Tokenizer
@@ -33,6 +33,7 @@ class VectorsMade:
     :param subwords: the fastText model with the same vectors and those of subwords; None without subwords.
     :param counts: the file with a word and its count per line.
     :param words: words that have a vector.
+    :param phrases: words that are several ones joined.
     :param tokens: words of the text, each as often as it occurs.
     """
 
@@ -94,14 +95,14 @@ def make_vectors(
         make_folder(out.parent)
         with partial_folder(out.parent) as work:
             tokenizer = Tokenizer(lower, segmented, split_apostrophes)
-            corpus, joined = read_corpus(several, work / "words", tokenizer, encoding, progress), 0
+            corpus = read_corpus(several, work / "words", tokenizer, encoding, progress)
             if corpus.tokens < _LITTLE:
                 progress.note(
                     f"the text has {corpus.tokens:,} words; vectors of fewer than {_LITTLE:,} are poor, and more text "
                     "helps most"
                 )
             if phrases:
-                corpus, joined = join_phrases(corpus, work / "phrases")
+                corpus = join_phrases(corpus, work / "phrases")
             saved = Saved(_plain(out).with_suffix(CHECKPOINT), identify(corpus, options), save_every, progress)
             saved.open(resume, options.passes)
             left = options.passes - saved.earlier
@@ -127,7 +128,7 @@ def make_vectors(
         lines=corpus.lines,
         files=corpus.files,
         repeated_lines=corpus.repeated,
-        phrases=joined,
+        phrases=sum(JOINT in word for word in model.wv.index_to_key),
         seconds=round(time.perf_counter() - started, 2),
     )
 

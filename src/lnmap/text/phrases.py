@@ -17,8 +17,8 @@ _MOST = 5_000_000  # words and pairs that are counted
 JOINT = " "  # shown to people, so it is a blank from the start
 
 
-def join_phrases(corpus: Corpus, path: Path) -> tuple[Corpus, int]:
-    """Write the corpus again with its phrases joined; return it and how many different phrases it has."""
+def join_phrases(corpus: Corpus, path: Path) -> Corpus:
+    """Write the corpus again with its phrases joined."""
     try:
         from gensim.models.phrases import Phrases
     except ImportError as error:
@@ -31,4 +31,4 @@ def join_phrases(corpus: Corpus, path: Path) -> tuple[Corpus, int]:
             yield found[line]
 
     joined.write(lines())
-    return joined, sum(JOINT in word for word in joined.counts)
+    return joined

@@ -6,12 +6,14 @@ import codecs
 import html.parser
 import json
 import sys
+import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from lnmap.errors import InputError
-from lnmap.io.source import ByteSource
+from lnmap.io.source import ByteSource, Pipe
+from lnmap.text.decoding import Decoder, checked, is_binary
 from lnmap.text.words import DAMAGED
 
 STDIN = "-"
@@ -19,8 +21,6 @@ _BLOCK = 1 << 18
 _LONGEST = 1 << 16  # characters of a line that are held; a longer one is cut at a blank
 _LONGEST_OBJECT = 1 << 24  # of a JSON line, which is an article or a book
 _HEAD = 4096
-_UTF8 = ("utf-8", "utf-8-sig")
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _NO_TEXT = (".css", ".js", ".map", ".svg", ".vec", ".counts.tsv", ".safetensors")  # in a folder, these are no text
 _BREAKS = {
     "address",
@@ -40,6 +40,8 @@ _BREAKS = {
     "h6",
 }
 _BREAKS |= {"li", "main", "ol", "p", "section", "table", "td", "th", "title", "tr", "ul"}
+_DOCUMENTS = (b"%PDF-", b"{\\rtf", b"%!PS")  # how they begin
+_PARTS = ("[Content_Types].xml", "_rels/.rels", "mimetype", "META-INF/container.xml")  # of Word, OpenDocument and EPUB
 _UNSEEN = {"head", "nav", "pre", "script", "style", "svg", "template"}
 
 
@@ -79,52 +81,66 @@ def size_of(files: Sequence[tuple[Path | None, bool]]) -> int | None:
 class Reader:
     """Read texts line by line, and remember what was wrong with them.
 
-    :param encoding: of files without a byte-order mark.
+    :param encoding: of files without a byte-order mark that are not UTF-8.
     """
 
     def __init__(self, encoding: str) -> None:
+        checked(encoding)
         self.encoding = encoding
         self.left_out: list[Path] = []
+        self.documents: list[Path] = []
         self.damaged: list[str] = []
+        self.utf8: list[str] = []
 
     def lines(self, path: Path | None, named: bool) -> Iterator[str]:
         """Yield the lines of a file, of stdin for None; a binary file is an error if it was named itself."""
         if path is None:
             stdin: Any = sys.stdin.buffer
-            yield from self._decoded("stdin", stdin, stdin.peek(_HEAD))
-            return
-        with ByteSource(path, InputError) as source:
-            head = source.peek(_HEAD)
-            if b"\0" in head and not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-                if named:
+            pipe = Pipe(stdin, "stdin", InputError)
+            head = pipe.peek(_HEAD)
+            if is_binary(head, self.encoding) or head.startswith(_DOCUMENTS):
+                raise InputError("stdin brings a binary file, not text; give plain text, HTML or JSON lines")
+            yield from self._decoded("stdin", pipe, head)
+        elif _is_document(path):
+            if named:
+                raise InputError(f"{path} is a document (PDF, Word or the like), not text; save it as plain text")
+            self.documents.append(path)
+        else:
+            with ByteSource(path, InputError) as source:
+                head = source.peek(_HEAD)
+                if not is_binary(head, self.encoding):
+                    yield from self._decoded(str(path), source, head)
+                elif named:
                     raise InputError(f"{path} is a binary file, not text; give plain text, HTML or JSON lines")
-                self.left_out.append(path)
-            else:
-                yield from self._decoded(str(path), source, head)
+                else:
+                    self.left_out.append(path)
 
     def notes(self) -> Iterator[str]:
         """Yield what a person should know about the files."""
         if self.left_out:
-            yield f"{len(self.left_out):,} binary files were left out, {self.left_out[0]} first"
+            yield f"{_files(self.left_out, 'binary ')} left out{_first(self.left_out)}"
+        if self.documents:
+            found = f"{_files(self.documents)} left out{_first(self.documents)}"
+            yield f"{found}: documents such as PDF or Word; save them as plain text"
         if self.damaged:
-            yield f"{len(self.damaged):,} files hold damaged words, which were left out, {self.damaged[0]} first"
+            yield f"damaged words were left out of {len(self.damaged):,} of the files{_first(self.damaged)}"
+        if self.utf8:
+            yield f"{_files(self.utf8)} read as UTF-8, not as {self.encoding}{_first(self.utf8)}"
 
     def _decoded(self, name: str, source: Bytes, head: bytes) -> Iterator[str]:
         """Yield the lines of a stream in the form that its first bytes show."""
         start = head.lstrip(codecs.BOM_UTF8 + b" \t\r\n")[:200].lower()
         objects = start.startswith(b"{") and b'"' in start
-        encoding, watched = _encoding_of(head, self.encoding), _Watched(source)
-        lines = self._checked(name, _split(watched, encoding, _LONGEST_OBJECT if objects else _LONGEST))
+        decoder = Decoder(head, self.encoding)
+        lines = self._checked(name, decoder, _split(source, decoder, _LONGEST_OBJECT if objects else _LONGEST))
         if objects:
             yield from _json_texts(name, lines)
         elif start.startswith((b"<!doctype html", b"<html")) or b"<html" in start:
             yield from _html_texts(lines)
         else:
             yield from lines
-        if watched.utf8 and codecs.lookup(encoding).name not in _UTF8:
-            raise InputError(f"{name} is in utf-8, not in {encoding}", advice="leave out {encoding}")
 
-    def _checked(self, name: str, lines: Iterator[str]) -> Iterator[str]:
+    def _checked(self, name: str, decoder: Decoder, lines: Iterator[str]) -> Iterator[str]:
         """Pass lines on; where most that are not plain ASCII are damaged, the encoding is another one."""
         count, bad, fine, first = 0, 0, 0, 0
         for line in lines:
@@ -137,48 +153,17 @@ class Reader:
             yield line
         if bad > fine:
             raise InputError(
-                f"{name} is not in {self.encoding}: {bad:,} of {count:,} lines hold other bytes, line {first} first",
+                f"{name} is not in {decoder.encoding}: {bad:,} of {count:,} lines hold other bytes, line {first} first",
                 advice="name its encoding, such as {encoding:windows-1252}",
             )
         if bad:
             self.damaged.append(name)
+        if decoder.chosen:
+            self.utf8.append(name)
 
 
-class _Watched:
-    """Bytes that are passed on; other encodings than UTF-8 hardly ever make valid UTF-8 with letters beyond ASCII."""
-
-    def __init__(self, source: Bytes) -> None:
-        self._source, self._decoder = source, codecs.getincrementaldecoder("utf-8")()
-        self._valid, self._beyond = True, False
-
-    @property
-    def utf8(self) -> bool:
-        """Whether what was read is UTF-8 and not plain ASCII."""
-        return self._valid and self._beyond
-
-    def read(self, count: int, /) -> bytes:
-        """Take up to `count` bytes."""
-        block = self._source.read(count)
-        if self._valid and not (block.isascii() and self._decoder.getstate()[0] == b""):
-            self._beyond = True
-            try:
-                self._decoder.decode(block, final=not block)
-            except UnicodeDecodeError:
-                self._valid = False
-        return block
-
-
-def _encoding_of(head: bytes, encoding: str) -> str:
-    try:
-        codecs.lookup(encoding)
-    except LookupError as error:
-        raise InputError(f"there is no encoding {encoding!r}; utf-8, windows-1252 and iso-8859-2 are some") from error
-    return next((name for mark, name in _MARKS.items() if head.startswith(mark)), encoding)
-
-
-def _split(source: Bytes, encoding: str, longest: int) -> Iterator[str]:
+def _split(source: Bytes, decoder: Decoder, longest: int) -> Iterator[str]:
     """Yield lines; one longer than any memory is cut at blanks."""
-    decoder = codecs.getincrementaldecoder(encoding)("replace")
     held = ""
     while block := source.read(_BLOCK):
         held += decoder.decode(block)
@@ -248,6 +233,29 @@ def _html_texts(lines: Iterator[str]) -> Iterator[str]:
             page.rawdata = ""
         yield from page.take()
     yield from "".join(page.parts).split("\n")
+
+
+def _is_document(path: Path) -> bool:
+    """Whether a file is a PDF, or what a word processor saves; one that cannot be opened is not."""
+    if not path.is_file():  # what was read from a pipe would be gone
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(8)
+        if head.startswith(b"PK"):
+            with zipfile.ZipFile(path) as archive:
+                return any(part in _PARTS for part in archive.namelist())
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
+        return False
+    return head.startswith(_DOCUMENTS)
+
+
+def _files(names: Sequence[object], kind: str = "") -> str:
+    return f"{len(names):,} {kind}{'file was' if len(names) == 1 else 'files were'}"
+
+
+def _first(names: Sequence[object]) -> str:
+    return f" ({names[0]})" if len(names) == 1 else f" ({names[0]} first)"
 
 
 def _ignored(path: Path) -> bool:

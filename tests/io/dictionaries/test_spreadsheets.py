@@ -39,6 +39,8 @@ def test_the_pages_own_file(tmp_path):
         "dog,chien,right\r\nélève,pupil\r\n",
         '"source"\t"target"\t"mark"\r\n"dog"\t"chien"\t"right"\r\n"élève"\t"pupil"\t"right"\r\n',
         "source\ttarget\tmark\ndog\tchien\tright\ncat\tdog\twrong\nélève\tpupil\tadded\n",
+        "source,target\rdog,chien\rélève,pupil\r",  # "for Macintosh"
+        "dog\tchien\rélève\tpupil",
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])

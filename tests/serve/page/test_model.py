@@ -20,3 +20,14 @@ def test_model_card(open_page):
     expect(page.locator("main")).to_contain_text("not calibrated")
     page.get_by_role("button", name="Measure").click()
     expect(page.locator("main")).to_contain_text("Gromov-Hausdorff distance0.")
+
+
+def test_a_confidence_that_was_not_learnt_from_the_seed(open_page):
+    """With few pairs the judge is the one learnt on other languages; "calibrated on 0 candidates" read as a fault."""
+    page = open_page("en-fr")
+    told = page.request.get(page.url.partition("#")[0] + "api/models/en-fr").json()
+    page.route("**/api/models/en-fr", lambda route: route.fulfill(json={**told, "calibrated_on": 0}))
+    page.goto(page.url.partition("#")[0] + "#/en-fr/model")
+    page.reload()
+    expect(page.locator("main")).to_contain_text("as learnt on other languages")
+    expect(page.locator("main")).not_to_contain_text("calibrated on")

@@ -22,7 +22,7 @@ def text_lines(source: ByteSource, most: int | None = None) -> Iterator[str]:
 
     :param most: how many bytes the file may hold; None for the limit of a dictionary.
     """
-    path, blank = source.path, True
+    path, blank, end = source.path, True, "\n"
     if source.is_npz:
         raise LexiconError(f"{path} is a numpy archive; expected lines of two words")
     for number, block in enumerate(line_blocks(source.readinto, lambda: _CHUNK, _LONGEST_LINE)):
@@ -31,11 +31,12 @@ def text_lines(source: ByteSource, most: int | None = None) -> Iterator[str]:
         if blank and block.strip():
             blank = False
             _check_start(block, source)
+            end = _line_end(block.decode("latin-1"))
         overlong = block.endswith(OVERLONG)
         if b"\0" in block.removesuffix(OVERLONG):
             raise LexiconError(f"{path} is a binary file; expected lines of two words")
         text = block.removesuffix(b"\n").decode("utf-8", "surrogateescape")
-        lines = (text if number else text.removeprefix(_BOM)).split("\n")
+        lines = (text if number else text.removeprefix(_BOM)).split(end)
         yield from (line.rstrip("\r") for line in ([*lines[:-1], TOO_LONG] if overlong else lines))
     if blank:
         raise LexiconError(f"{path} is empty; expected lines of two words")
@@ -44,8 +45,15 @@ def text_lines(source: ByteSource, most: int | None = None) -> Iterator[str]:
 def sample(head: bytes) -> list[str]:
     """Return the first whole lines that are not blank, to tell formats apart by."""
     text = head.decode("utf-8", "surrogateescape").removeprefix(_BOM)
-    whole = text if text.endswith("\n") or "\n" not in text else text[: text.rfind("\n")]
-    return list(islice((line.rstrip("\r") for line in whole.split("\n") if line.strip()), _SAMPLE))
+    end = _line_end(text)
+    whole = text if text.endswith(end) or end not in text else text[: text.rfind(end)]
+    return list(islice((line.rstrip("\r") for line in whole.split(end) if line.strip()), _SAMPLE))
+
+
+def _line_end(text: str) -> str:
+    """Return what ends the lines: a carriage return alone in tables that are saved "for Macintosh"."""
+    text = text.rstrip("\r\n")
+    return "\r" if "\n" not in text and "\r" in text else "\n"
 
 
 def _check_start(block: bytes, source: ByteSource) -> None:

@@ -38,12 +38,15 @@ export function showCard(place, model) {
           ["Options", values(facts.options) || "–"],
           ["Trained", `${when(facts.created)}, ${facts.seconds ?? "–"} s on ${facts.device || "–"}, seed ${facts.seed ?? "–"}`],
           ["Versions", values(facts.versions)],
-          ["Confidence", card.calibrated_on === null ? "not calibrated" : `calibrated on ${number(card.calibrated_on)} judged candidates`],
+          ["Confidence", confidence(card.calibrated_on)],
         ])),
         section("Similarity of the two spaces", isometry(card)))),
       section("Training curves", curves(card.curves)));
   }
 
+  const confidence = (candidates) => candidates === null ? "not calibrated"
+    : candidates ? `calibrated on ${number(candidates)} judged candidates`
+    : "as learnt on other languages: there are too few pairs to learn it from";
   const section = (title, content) => el("section", { class: "card", "aria-label": title }, el("h2", {}, title), content);
   const table = (rows) => el("dl", {}, ...rows.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
   const when = (stamp) => Date.parse(stamp) ? new Date(stamp).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" }) : "–";

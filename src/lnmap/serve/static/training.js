@@ -55,7 +55,7 @@ export function trainingCard(model) {
       else bar.removeAttribute("value");
     }
     draw(state, {
-      running: `Training (${message})${share ? `, ${percent(share)} of this part` : ""}${left ? `, about ${duration(left)} left` : ""} …`,
+      running: `Training${message === "training" ? "" : ` (${message})`}${share ? `, ${percent(share)}` : ""}${left ? `, about ${duration(left)} left` : ""} …`,
       failed: `The training failed: ${message}. The model is still the old one.`,
     }[state] || (result ? outcome(result) : waiting()));
     if (shown && shown !== state) say(told.textContent);
