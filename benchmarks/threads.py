@@ -62,14 +62,15 @@ def main() -> None:
     parser.add_argument("--others", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--spins", nargs="*", type=int, default=[])
-    parser.add_argument("--profile", default="fast")
+    parser.add_argument("--profile", default="fast", help="of auto; default for none")
     given = parser.parse_args()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])  # the commands inherit it
     ways = settings(given.spins)
     with tempfile.TemporaryDirectory() as folder:
         vectors = [str(given.data / f"vectors/{language}.vec.gz") for language in ("en", "fr")]
         seed = ["--pairs", str(given.data / "dictionaries/muse/en-fr.0-5000.txt"), "--take", "1k-unique"]
-        align = ["align", *vectors, *seed, "--profile", given.profile, "--out", f"{folder}/model"]
+        profile = [] if given.profile == "default" else ["--profile", given.profile]
+        align = ["align", *vectors, *seed, *profile, "--out", f"{folder}/model"]
         work = {"align": [*align, "--fresh"], "induce": ["induce", f"{folder}/model", "--out", "-"]}
         timed({}, align)  # fills the cache
         print(f"| command | other programs | {' | '.join(ways)} | load |")
