@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 import resource
 import time
@@ -21,6 +22,7 @@ from tests.soak.processes import memory_mb
 from lnmap.model.marks import Marks
 
 _WARM_UP_S = 120.0  # at most; until every kind of request has been made and the caches are filled
+_AT_ONCE_S = 20.0  # the requests of so much time come at once in the end: a thread keeps the most memory it ever used
 _JUDGED_S = 60.0  # shorter runs are not judged
 _MARKED = 2000  # how many pairs the marks go round
 _CLIENTS = 8
@@ -101,7 +103,7 @@ def _request(rng: random.Random, words: list[str], number: int) -> tuple[str, st
 
 
 async def _steady(
-    figures: Figures, address: Address, words: list[str], rate: float, seconds: float, seed: int
+    figures: Figures, address: Address, words: list[str], requests: int, rate: float, seed: int
 ) -> list[str]:
     """Send requests at a steady rate and return the acknowledged marks; waiting for a free connection counts."""
     rng, queue, times, marked = random.Random(seed), asyncio.Queue[Any](), [], []
@@ -127,7 +129,7 @@ async def _steady(
 
     workers = [asyncio.create_task(work()) for _ in range(_CLIENTS)]
     began = time.monotonic()
-    for number in range(int(seconds * rate)):
+    for number in range(requests):
         due = began + number / rate
         await asyncio.sleep(max(0.0, due - time.monotonic()))
         queue.put_nowait((due, *_request(rng, words, number)))
@@ -158,9 +160,9 @@ def _loaded(lab: Lab, budget: Budget, load: Load, folder: Path) -> Figures:
         _settle(*address, load.settle_s)
         seconds = max(2.0, min(float(budget.attempts), budget.left_s() / 1.1))
         warm_up_s = max(2.0, min(_WARM_UP_S, seconds / 10))
-        warm_up = asyncio.run(_steady(Figures(), address, words, load.rate, warm_up_s, budget.seed + 1))
+        warm_up = _warm_up(address, words, load.rate, warm_up_s, budget.seed + 1)
         before = memory_mb(child.pid)
-        marked = asyncio.run(_steady(figures, address, words, load.rate, seconds, budget.seed))
+        marked = asyncio.run(_steady(figures, address, words, int(seconds * load.rate), load.rate, budget.seed))
         after = memory_mb(child.pid)
     figures.worst_mb = after
     figures.count("MB grown", round(after - before, 1))
@@ -171,6 +173,13 @@ def _loaded(lab: Lab, budget: Budget, load: Load, folder: Path) -> Figures:
     if seconds >= _JUDGED_S:
         judge(figures, load)
     return figures
+
+
+def _warm_up(address: Address, words: list[str], rate: float, seconds: float, seed: int) -> list[str]:
+    """Send requests at the rate, then more of them as fast as they are answered; return the acknowledged marks."""
+    at_once = int(min(_AT_ONCE_S, seconds) * rate)
+    steadily = asyncio.run(_steady(Figures(), address, words, int(seconds * rate), rate, seed))
+    return steadily + asyncio.run(_steady(Figures(), address, words, at_once, math.inf, seed + 1))
 
 
 def judge(figures: Figures, load: Load) -> None:
