@@ -1,8 +1,13 @@
 """What the tests of the command line share."""
 
+from pathlib import Path
+
 import pytest
 
+import lnmap
 from lnmap.cli import main
+
+WORDS = 2000
 
 
 @pytest.fixture
@@ -16,3 +21,21 @@ def run(capsys):
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture(scope="module")
+def files(pair, tmp_path_factory) -> Path:
+    """en.vec, fr.vec, train.txt, test.txt (English first), and the model in en-fr."""
+    folder = tmp_path_factory.mktemp("files")
+    sides = {"en": pair.source.head(WORDS), "fr": pair.target.head(WORDS)}
+    for name, side in sides.items():
+        lnmap.write(side, folder / f"{name}.vec")
+    for name, pairs in (("train", pair.train), ("test", pair.test)):
+        lines = [f"{s} {t}\n" for s, t in pairs if s in sides["en"] and t in sides["fr"]]
+        (folder / f"{name}.txt").write_text("".join(lines), encoding="utf-8")
+    code = main(
+        f"align {folder}/en.vec {folder}/fr.vec --pairs {folder}/train.txt --out {folder}/en-fr "
+        "--method procrustes --quiet".split()
+    )
+    assert code == 0
+    return folder
