@@ -129,6 +129,18 @@ def test_the_most_frequent_word_that_is_spelt_alike(facts):
     assert facts.spelt_like(Side.SOURCE, torch.arange(5)).tolist() == [[-1], [4], [-1], [3], [6]]
 
 
+def test_the_most_frequent_of_many_whichever_thread_is_first(letters):
+    """Thousands of words share a folded form each, more than one thread's part of an assignment."""
+    forms = [f"{chr(97 + n // 676)}{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}e" for n in range(15_000)]
+    words = [form for last in ("e", "é", "è") for form in (form[:3] + last for form in forms)]
+    facts, threads = WordFacts({Side.SOURCE: forms, Side.TARGET: words}, letters, None), torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert facts.spelt_like(Side.SOURCE, torch.arange(15_000))[:, 0].tolist() == list(range(15_000))
+    finally:
+        torch.set_num_threads(threads)
+
+
 def test_the_very_first_word_is_found_too(letters):
     facts = WordFacts(WORDS, letters, None)
     assert facts.spelt_like(Side.SOURCE, torch.full((2,), -1), ["LE", "maison"]).tolist() == [[0], [1]]

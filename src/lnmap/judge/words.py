@@ -80,9 +80,9 @@ class WordFacts:
             return torch.full_like(rows, UNKNOWN)[:, None]
         numbers, _ = self._fold(asked.other)
         if asked not in self._first:
-            first = torch.full((len(self._numbers),), UNKNOWN)
-            first[numbers.flip(0)] = torch.arange(len(numbers)).flip(0)  # the last one written is the most frequent
-            self._first[asked] = first
+            first = torch.full((len(self._numbers),), len(numbers))
+            first.scatter_reduce_(0, numbers, torch.arange(len(numbers)), "amin")
+            self._first[asked] = torch.where(first < len(numbers), first, UNKNOWN)
         first = self._first[asked]
         own, _ = self._fold_words(asked, rows, spelt)
         known = (own >= 0) & (own < len(first))
