@@ -14,7 +14,18 @@ from lnmap.direction import Direction
 from lnmap.errors import InputError, OutputError
 from lnmap.io.atomic import append_line
 from lnmap.lexicon import Lexicon
-from lnmap.model.marks import JOURNAL, Mark, Marks, changes, corrected, find_mark, ordered, read_marks, uncorrected
+from lnmap.model.marks import (
+    JOURNAL,
+    Mark,
+    Marks,
+    changes,
+    corrected,
+    find_mark,
+    keep_marks,
+    ordered,
+    read_marks,
+    uncorrected,
+)
 
 
 def journal(folder: Path) -> list[dict]:
@@ -267,3 +278,22 @@ def test_marks_of_a_folder(tmp_path):
     (tmp_path / "folder" / JOURNAL).mkdir(parents=True)
     with pytest.raises(InputError, match="cannot be read"):
         read_marks(tmp_path / "folder")
+
+
+def test_a_new_model_keeps_the_marks_it_was_trained_with(tmp_path):
+    marks = said(chien_dog="wrong", chat_cat="right")
+    keep_marks(tmp_path, marks)
+    assert Marks(tmp_path).latest() == (marks, 2)
+    assert journal(tmp_path)[0] == {"source": "chien", "target": "dog", "mark": "wrong", "time": ""}
+
+
+def test_a_folder_with_a_journal_keeps_its_own(tmp_path):
+    Marks(tmp_path).add("eau", "water", "right")
+    before = (tmp_path / JOURNAL).read_bytes()
+    keep_marks(tmp_path, said(chien_dog="wrong"))
+    assert (tmp_path / JOURNAL).read_bytes() == before
+
+
+def test_a_model_trained_without_marks_has_no_journal(tmp_path):
+    keep_marks(tmp_path, {})
+    assert not (tmp_path / JOURNAL).exists()

@@ -123,7 +123,7 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "if gained < _SETTLED * n: => Mult to Div": "steps after the last change nothing",
     },
     "judge.space": {
-        "_ROWS = 1024  # words judged at a time => 1024 to 1025": _BLOCK,
+        "ROWS = 1024  # words judged at a time => 1024 to 1025": _BLOCK,
         "return Hits(*(torch.cat(column) for column in zip(*blocks, strict=True))) => True to False": "all have four",
         "key = torch.arange(columns[0].shape[1], device=like.device).repeat(len(like), 1).float() => 0 to 1": (
             "all columns have one shape"
