@@ -76,11 +76,10 @@ class Worker:
         model = pipeline.align(
             one,
             other,
-            first if supervised else None,
-            back_pairs=train if trial.second else None,
+            first.take(trial.take, one, other) if supervised else None,  # what the rule leaves out, no system may see
+            back_pairs=train.take(trial.take, other, one) if trial.second and supervised else None,
             method=method,
             profile=trial.profile,
-            take=trial.take if supervised else None,
             seed=trial.seed,
             device=order.device,
             one_way=trial.one_way and not trial.second,

@@ -56,7 +56,7 @@ class Judge:
         right: Tensor,
         prior: Weights,
         ridge: float | Tensor,
-        complete: bool = True,
+        believed: Tensor | None = None,
         possible: Tensor | None = None,
     ) -> Judge:
         """Learn from the candidates of words.
@@ -67,7 +67,8 @@ class Judge:
         :param prior: the weights that few words hardly change.
         :param ridge: how many times a weight's squared distance from the prior counts, where a word counts once; a
             number, or one per feature (f,).
-        :param complete: words come with all their translations, not with one of several.
+        :param believed: where words come with one of several translations: how likely each candidate is right although
+            it was not given, (n, k). How often answers are right cannot be counted then, and the softmax stands for it.
         :param possible: which could have been given (n, k), where that was not left to the words asked for: weights are
             learnt among these, and not from words whose right candidates are others.
         """
@@ -77,13 +78,16 @@ class Judge:
         there, right = there.cpu(), (right & there).cpu()
         able = there if possible is None else there & possible.cpu()
         kept = (right & able).any(dim=1) | ~right.any(dim=1)
-        good = torch.cat([right & able, ~right.any(dim=1, keepdim=True)], dim=1)  # (n, k + 1)
+        good = torch.cat([right & able, ~right.any(dim=1, keepdim=True)], dim=1).double()  # (n, k + 1)
+        if believed is not None:
+            good[:, :-1] = torch.maximum(good[:, :-1], believed.cpu() * able)
         found = _newton(x[kept], able[kept], good[kept], start, ridge).tolist()
-        judge = cls(Weights(tuple(names), tuple(found[:-1]), found[-1]))
+        judge = cls(Weights(tuple(names), tuple(found[:-1]), found[-1]), outcomes=len(x))
+        if believed is not None:
+            return judge
         best, place = judge.softmax(features, there.to(features.device)).cpu().max(dim=1, keepdim=True)
         first = right.gather(1, place)[:, 0]
-        calibration = Calibration.fit(best[:, 0], judge.log_ranks(features).cpu(), first, complete)
-        return cls(judge.weights, calibration, len(x))
+        return replace(judge, calibration=Calibration.fit(best[:, 0], judge.log_ranks(features).cpu(), first))
 
     def less_sure(self, bias: float) -> Judge:
         """Return the same judge with a bias added to its log odds."""
@@ -115,7 +119,8 @@ class Judge:
         names, numbers = tuple(map(str, values["features"])), tuple(map(float, values["weights"]))
         if len(names) != len(numbers):
             raise ValueError(f"a judge of {len(names)} features has {len(numbers)} weights")
-        calibration = Calibration(**{name: value and float(value) for name, value in values["calibration"].items()})
+        own = {name: value for name, value in values["calibration"].items() if name != "share"}  # of older models
+        calibration = Calibration(**{name: value and float(value) for name, value in own.items()})
         return cls(Weights(names, numbers, float(values["none"])), calibration, int(values["outcomes"]))
 
 
@@ -129,15 +134,17 @@ def _with_none(scores: Tensor, there: Tensor, none: Tensor) -> Tensor:
 
 
 def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float | Tensor) -> Tensor:
-    """Minimise -log of the probability of what is good (n, k + 1), by weights (f + 1,) that begin at `start`.
+    """Minimise -log of the sum of p g, by weights (f + 1,) that begin at `start`.
 
-    With p the probabilities and q those among the good ones, the gradient is E_p f - E_q f, and Cov_p f is at least the
-    curvature: steps by it go down, or are halved until they do.
+    p are the probabilities, and g (n, k + 1) says how good each candidate is, from 0 to 1. With q = p g, scaled to sum
+    to one, the gradient is E_p f - E_q f, and Cov_p f is at least the curvature: steps by it go down, or are halved
+    until they do.
     """
     n, k, f = x.shape
     none = torch.cat([x.new_zeros(n, 1, f), x.new_ones(n, 1, 1)], dim=2)
     x = torch.cat([torch.cat([x, x.new_zeros(n, k, 1)], dim=2), none], dim=1)  # (n, k + 1, f + 1)
     there = torch.cat([there, there.new_ones(n, 1)], dim=1)
+    goodness = good.log().clamp_min(_NEVER)
     penalty = torch.full_like(start, _TINY)
     penalty[:-1] = ridge
 
@@ -146,13 +153,13 @@ def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float 
 
     def loss(w: Tensor) -> float:
         s = scores(w)
-        lost = s.logsumexp(dim=1) - s.masked_fill(~good, _NEVER).logsumexp(dim=1)
+        lost = s.logsumexp(dim=1) - (s + goodness).logsumexp(dim=1)
         return float(lost.sum() + (penalty * (w - start).square()).sum() / 2)
 
     w, before = start.clone(), loss(start)
     for _ in range(_ROUNDS):
         s = scores(w)
-        p, q = s.softmax(dim=1), s.masked_fill(~good, _NEVER).softmax(dim=1)
+        p, q = s.softmax(dim=1), (s + goodness).softmax(dim=1)
         gradient = torch.einsum("nk,nkf->f", p - q, x) + penalty * (w - start)
         mean = torch.einsum("nk,nkf->nf", p, x)
         curvature = (x * p[..., None]).flatten(0, 1).T @ x.flatten(0, 1) - mean.T @ mean + torch.diag(penalty)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from lnmap.direction import Direction, Side
+from lnmap.judge.calibration import Calibration
 from lnmap.judge.kinds import Kinds
 from lnmap.judge.logit import Judge, Weights
 from lnmap.judge.panel import CHOSEN_BACK, KIND, Panel
@@ -26,6 +27,10 @@ _NEARLY_ALL = 0.9  # of the words of a seed, or of right answers
 _CHOSEN = 2.0  # where nearly all words of one side are this much rarer, frequent ones of the other side were chosen
 RIDGE, _RIDGE_KIND = 30.0, 100.0
 _SEVERAL = 1.2  # translations per word, in a dictionary that gives all
+# Where words come with one translation of several, the usual judge says which others may be right, too: by so much of
+# the probability that it gives them. What is learnt then stays nearer to it, and log odds gain what was found best on
+# twelve directions: a calibration error of 0.059 instead of 0.077.
+_BELIEVED, _RIDGE_ONE, _RIDGE_ONE_KIND, _GAIN = 0.1, 300.0, 50.0, 0.45
 # Means of the weights learnt from development words of English with French, Finnish, Greek and Hebrew, each language
 # counting once; those of words spelt alike, from the first two. Seeds are made of frequent words, which are seldom
 # names: a thousand of them say little about the rest of a vocabulary, and hardly change what stands here.
@@ -138,6 +143,7 @@ def fit_judge(
 ) -> tuple[Judge, Tensor]:
     """Fit a judge that also looks at the kind of word, one more feature; return the kinds' weights (r,) with it.
 
+    :param complete: words come with all their translations.
     :param frequent: answers were chosen by how frequent they are; candidates that are rarer than nearly all right ones
         could not have been given.
     """
@@ -147,8 +153,13 @@ def fit_judge(
         possible = found.there & (found.candidates <= int(ranks.quantile(_NEARLY_ALL)))
     coordinates = kinds.coordinates(found.candidates)  # (n, k, r)
     every = torch.cat([found.features, coordinates], dim=-1)
-    ridges = torch.tensor([ridge] * len(names) + [_RIDGE_KIND] * coordinates.shape[-1], dtype=torch.float64)
-    judge = Judge.fit((*names, *kinds.names), every, found.there, found.right, USUAL, ridges, complete, possible)
+    believed, ridge_kind = None, _RIDGE_KIND
+    if not complete:
+        believed = _BELIEVED * _usual(names).softmax(found.features, possible)
+        ridge, ridge_kind = max(ridge, _RIDGE_ONE), _RIDGE_ONE_KIND
+    ridges = torch.tensor([ridge] * len(names) + [ridge_kind] * coordinates.shape[-1], dtype=torch.float64)
+    judge = Judge.fit((*names, *kinds.names), every, found.there, found.right, USUAL, ridges, believed, possible)
+    judge = judge if complete else replace(judge, calibration=Calibration(bias=_GAIN))
     own, rest = judge.weights.values[: len(names)], judge.weights.values[len(names) :]
     weights = Weights((*names, KIND), (*own, 1.0), judge.weights.none)
     return replace(judge, weights=weights), torch.tensor(rest)
@@ -168,7 +179,10 @@ def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor) -> Tenso
 
 def usual(panel: Panel, direction: Direction) -> Judge:
     """Return the judge where no words are held out."""
-    names = panel.names(direction)
+    return _usual(panel.names(direction))
+
+
+def _usual(names: tuple[str, ...]) -> Judge:
     values = USUAL.of(names).tolist()
     return Judge(Weights(names, tuple(values[:-1]), values[-1]))
 
