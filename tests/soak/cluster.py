@@ -16,8 +16,9 @@ from tests.soak.lab import Lab
 from tests.soak.launcher import Child
 from tests.soak.processes import await_end, birth, command_line, descendants
 
-_AGENTS = ("ray::DashboardAgent", "ray::RuntimeEnvAgent")  # they try to report to the dead cluster for a minute
-_AGENTS_S = 120.0
+# Of Ray itself: for a minute agents try to report to the dead cluster, and workers that were just starting to join it.
+_SLOW = ("ray::DashboardAgent", "ray::RuntimeEnvAgent", "ray::IDLE")
+_SLOW_S = 120.0
 _WORKER = "ray::RayWorker"
 _WORKER_S = 0.4  # a worker that is killed later than this has often done everything
 
@@ -38,7 +39,7 @@ def reproduce_on_ray(lab: Lab, budget: Budget) -> Figures:
     whole = lab.launcher.run(command.argv(out), env=env)
     if whole.code:
         raise RuntimeError(f"the command fails without any kill: {whole.err[-300:]}")
-    expected, agents = command.content(out), dict[int, int]()
+    expected, slow = command.content(out), dict[int, int]()
     while budget.more(figures):
         with figures.attempt():
             out, share = lab.fresh(), budget.rng.random()
@@ -47,7 +48,7 @@ def reproduce_on_ray(lab: Lab, budget: Budget) -> Figures:
             if figures.attempts % 2:
                 _kill_worker(lab, child, share * _WORKER_S, figures)
             else:
-                agents |= _kill_command(lab, child, moment, figures)
+                slow |= _kill_command(lab, child, moment, figures)
             before = command.progress(out)
             second = lab.launcher.run(command.argv(out), env=env)
             if second.code or command.content(out) != expected:
@@ -57,20 +58,20 @@ def reproduce_on_ray(lab: Lab, budget: Budget) -> Figures:
                 if again := command.repeated(before, out, second):
                     raise AssertionError(f"killed after {moment:.2f} s: {again}")
     with figures.attempt():
-        _await_end(agents, _AGENTS_S)
+        _await_end(slow, _SLOW_S)
     figures.attempts -= 1
     return figures
 
 
 def _kill_command(lab: Lab, child: Child, moment: float, figures: Figures) -> dict[int, int]:
-    """Kill the command alone; what it started has to end. Return Ray's agents, which need longer."""
+    """Kill the command alone; what it started has to end. Return Ray's own processes that need longer."""
     time.sleep(moment)
     started = descendants(child.pid)
     births = {pid: birth(pid) for pid in started}
     child.kill(everyone=False)
     figures.count("killed", lab.launcher.finish(child).signal is not None)
-    _await_end({pid: births[pid] for pid, name in started.items() if name not in _AGENTS})
-    return {pid: births[pid] for pid, name in started.items() if name in _AGENTS}
+    _await_end({pid: births[pid] for pid, name in started.items() if name not in _SLOW})
+    return {pid: births[pid] for pid, name in started.items() if name in _SLOW}
 
 
 def _await_end(births: Mapping[int, int], *seconds: float) -> None:
