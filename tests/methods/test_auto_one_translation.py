@@ -1,11 +1,14 @@
 """Seeds with one translation of several: others that are right are no mistakes, and answers are as sure as right."""
 
+from dataclasses import replace
+
 import torch
 
 from lnmap.judge.calibration import Calibration
 from lnmap.judge.kinds import Kinds
-from lnmap.judge.logit import Judge, Weights
-from lnmap.methods.auto.judging import USUAL, Outcomes, fit_judge
+from lnmap.judge.logit import Judge
+from lnmap.judge.usual import USUAL
+from lnmap.methods.auto.judging import Outcomes, fit_judge
 
 NAMES = ("csls", "letters")
 
@@ -14,9 +17,10 @@ def words(n=800, k=8):
     """Words whose candidates are right by what the usual judge says; a seed names one of the right ones by chance."""
     g = torch.Generator().manual_seed(0)
     features = torch.randn(n, k, len(NAMES), generator=g)
-    features[:, :2] += 3.0  # two good candidates of each word
-    features[n // 2 :] -= 3.0  # and of half of the words none
+    features[:, :2] += 5.0  # two good candidates of each word
+    features[n // 2 :] -= 5.0  # and of half of the words none
     odds = features @ USUAL.of(NAMES)[:-1].float() - USUAL.none
+    odds += ((features @ USUAL.together(NAMES).float()) * features).sum(dim=-1)
     right = torch.rand(n, k, generator=g) < torch.sigmoid(odds)
     chosen = torch.multinomial(right + 1e-9, 1, generator=g)
     given = torch.zeros_like(right).scatter_(1, chosen, True) & right
@@ -28,7 +32,8 @@ def words(n=800, k=8):
 
 def first_answers(judge, features, right):
     """How sure first answers are, and how many are right."""
-    judge = Judge(Weights(NAMES, judge.weights.values[: len(NAMES)], judge.weights.none), judge.calibration)
+    weights = replace(judge.weights, names=NAMES, values=judge.weights.values[: len(NAMES)])
+    judge = Judge(weights, judge.calibration)
     sure, place = judge.probability(features, torch.ones_like(right)).max(dim=1)
     return float(sure.mean()), float(right.gather(1, place[:, None]).float().mean())
 

@@ -171,10 +171,10 @@ def test_the_manifest_as_documented(parts, tmp_path):
         else:
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             assert entry == {"name": f"{role}-{digest[:12]}{suffix.get(role, '.jsonl')}", "sha256": digest}
-    for role in ("confidence", "judges"):
+    for role, version in (("confidence", 1), ("judges", 2)):
         text = (saved / files[role]["name"]).read_text()
-        assert json.loads(text)["version"] == 1
-        assert text.startswith('{\n "version": 1,\n "')  # a field per line, for people
+        assert json.loads(text)["version"] == version
+        assert text.startswith(f'{{\n "version": {version},\n "')  # a field per line, for people
     tensors = load_tensors((saved / files["alignment"]["name"]).read_bytes())
     assert {f"means.{way}.{side}" for way in Direction for side in Side} | {"judges.kind.target"} <= set(tensors)
     columns = ("basis", *(f"{part}.{side}" for part in ("columns", "fine") for side in Side))
@@ -203,12 +203,22 @@ def test_damage_names_the_file(saved, role, damage):
     refused(saved, f"is broken: {path.name} {says[damage]}")
 
 
-@pytest.mark.parametrize("role", ["confidence", "judges"])
-@pytest.mark.parametrize("version", [0, 2])
+@pytest.mark.parametrize(("role", "version"), [("confidence", 0), ("confidence", 2), ("judges", 0), ("judges", 3)])
 def test_another_version_of_a_part_leaves_the_model_usable(saved, role, version):
     (path,) = saved.glob(f"{role}-*")
     put(saved, role, json.dumps({**json.loads(path.read_text()), "version": version}).encode())
     assert getattr(read_folder(saved), role) is None
+
+
+def test_judges_of_before_have_no_products(saved):
+    (path,) = saved.glob("judges-*")
+    found = json.loads(path.read_text())
+    for judge in found["judges"].values():
+        del judge["products"]
+    put(saved, "judges", json.dumps({**found, "version": 1}).encode())
+    judges = read_folder(saved).judges
+    assert judges is not None
+    assert all(judge.weights.products == () for judge in judges.by.values())
 
 
 @pytest.mark.parametrize(

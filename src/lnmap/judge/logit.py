@@ -1,8 +1,9 @@
 """A conditional logit: the probability that each candidate of a word is right, or that none of them is.
 
-Candidates c of a word have the scores s_c = w . f_c, and "none of them" has the score b; probabilities are their
-softmax. Linear, because a thousand seed words teach no more: networks of one hidden layer were worse on development
-pairs. The features have fixed scales, so that weights learnt from one pair of languages say something about another.
+Candidates c of a word have the scores s_c = w . f_c + f_c . Q f_c, and "none of them" has the score b; probabilities
+are their softmax. Q, what two features say together, was learnt on other languages and stays as it is: a thousand seed
+words teach w and no more. The features have fixed scales, so that weights learnt from one pair of languages say
+something about another.
 """
 
 from __future__ import annotations
@@ -27,16 +28,26 @@ _LARGEST = 6.0  # of a scaled feature: no candidate wins by one number alone
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights of named features, and the score of "none of them"."""
+    """Weights of named features, the score of "none of them", and weights of products of two features."""
 
     names: tuple[str, ...]
     values: tuple[float, ...]
     none: float
+    products: tuple[tuple[str, str, float], ...] = ()
 
     def of(self, names: Sequence[str]) -> Tensor:
         """Return the weights of some features, zero where there is none, and `none` last: (f + 1,)."""
         known = dict(zip(self.names, self.values, strict=True))
         return torch.tensor([*(known.get(name, 0.0) for name in names), self.none], dtype=torch.float64)
+
+    def together(self, names: Sequence[str]) -> Tensor:
+        """Return Q, the weights of products of two of the features, (f, f)."""
+        place = {name: i for i, name in enumerate(names)}
+        q = torch.zeros(len(names), len(names), dtype=torch.float64)
+        for one, other, value in self.products:
+            if one in place and other in place:
+                q[place[one], place[other]] = value
+        return q
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,7 @@ class Judge:
         :param features: scaled, (n, k, f).
         :param there: which are candidates at all (n, k); lists may be of different lengths.
         :param right: which are right (n, k); none where the right word is not among them.
-        :param prior: the weights that few words hardly change.
+        :param prior: the weights that few words hardly change; those of products stay as they are.
         :param ridge: how many times a weight's squared distance from the prior counts, where a word counts once; a
             number, or one per feature (f,).
         :param believed: where words come with one of several translations: how likely each candidate is right although
@@ -75,14 +86,15 @@ class Judge:
         if not len(features):
             raise InputError("a judge learns from words whose translations are known; got none")
         x, start = _clipped(features).double().cpu(), prior.of(names)
+        together = _products(x, prior.together(names))
         there, right = there.cpu(), (right & there).cpu()
         able = there if possible is None else there & possible.cpu()
         kept = (right & able).any(dim=1) | ~right.any(dim=1)
         good = torch.cat([right & able, ~right.any(dim=1, keepdim=True)], dim=1).double()  # (n, k + 1)
         if believed is not None:
             good[:, :-1] = torch.maximum(good[:, :-1], believed.cpu() * able)
-        found = _newton(x[kept], able[kept], good[kept], start, ridge).tolist()
-        judge = cls(Weights(tuple(names), tuple(found[:-1]), found[-1]), outcomes=len(x))
+        found = _newton(x[kept], able[kept], good[kept], start, ridge, together[kept]).tolist()
+        judge = cls(Weights(tuple(names), tuple(found[:-1]), found[-1], prior.products), outcomes=len(x))
         if believed is not None:
             return judge
         best, place = judge.softmax(features, there.to(features.device)).cpu().max(dim=1, keepdim=True)
@@ -104,13 +116,15 @@ class Judge:
 
     def softmax(self, features: Tensor, there: Tensor) -> Tensor:
         """Return what share of all candidates' weight each has, "none of them" included: (n, k)."""
-        w = self.weights.of(self.weights.names).to(features)
-        return _with_none(_clipped(features) @ w[:-1], there, w[-1]).softmax(dim=1)[:, :-1]
+        names, x = self.weights.names, _clipped(features)
+        w, q = self.weights.of(names).to(x), self.weights.together(names).to(x)
+        return _with_none(x @ w[:-1] + _products(x, q), there, w[-1]).softmax(dim=1)[:, :-1]
 
     def state(self) -> dict[str, Any]:
         """Everything needed to rebuild it, for JSON."""
         w = self.weights
         values = {"features": list(w.names), "weights": list(w.values), "none": w.none}
+        values |= {"products": [list(one) for one in w.products]}
         return values | {"calibration": asdict(self.calibration), "outcomes": self.outcomes}
 
     @classmethod
@@ -121,11 +135,17 @@ class Judge:
             raise ValueError(f"a judge of {len(names)} features has {len(numbers)} weights")
         own = {name: value for name, value in values["calibration"].items() if name != "share"}  # of older models
         calibration = Calibration(**{name: value and float(value) for name, value in own.items()})
-        return cls(Weights(names, numbers, float(values["none"])), calibration, int(values["outcomes"]))
+        products = tuple((str(one), str(other), float(value)) for one, other, value in values.get("products", ()))
+        return cls(Weights(names, numbers, float(values["none"]), products), calibration, int(values["outcomes"]))
 
 
 def _clipped(features: Tensor) -> Tensor:
     return features.clamp(-_LARGEST, _LARGEST)
+
+
+def _products(x: Tensor, q: Tensor) -> Tensor:
+    """Return f . Q f of features (..., f)."""
+    return ((x @ q) * x).sum(dim=-1)
 
 
 def _with_none(scores: Tensor, there: Tensor, none: Tensor) -> Tensor:
@@ -133,8 +153,10 @@ def _with_none(scores: Tensor, there: Tensor, none: Tensor) -> Tensor:
     return torch.cat([scores.masked_fill(~there, _NEVER), none.expand(len(scores), 1)], dim=1)
 
 
-def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float | Tensor) -> Tensor:
+def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float | Tensor, offset: Tensor) -> Tensor:
     """Minimise -log of the sum of p g, by weights (f + 1,) that begin at `start`.
+
+    :param offset: what is added to the scores of candidates, (n, k).
 
     p are the probabilities, and g (n, k + 1) says how good each candidate is, from 0 to 1. With q = p g, scaled to sum
     to one, the gradient is E_p f - E_q f, and Cov_p f is at least the curvature: steps by it go down, or are halved
@@ -144,12 +166,13 @@ def _newton(x: Tensor, there: Tensor, good: Tensor, start: Tensor, ridge: float 
     none = torch.cat([x.new_zeros(n, 1, f), x.new_ones(n, 1, 1)], dim=2)
     x = torch.cat([torch.cat([x, x.new_zeros(n, k, 1)], dim=2), none], dim=1)  # (n, k + 1, f + 1)
     there = torch.cat([there, there.new_ones(n, 1)], dim=1)
+    offset = torch.cat([offset, offset.new_zeros(n, 1)], dim=1)
     goodness = good.log().clamp_min(_NEVER)
     penalty = torch.full_like(start, _TINY)
     penalty[:-1] = ridge
 
     def scores(w: Tensor) -> Tensor:
-        return (x @ w).masked_fill(~there, _NEVER)
+        return (x @ w + offset).masked_fill(~there, _NEVER)
 
     def loss(w: Tensor) -> float:
         s = scores(w)

@@ -52,7 +52,8 @@ CHECKPOINT = "checkpoint.safetensors"
 _MANIFEST = "model.json"
 _OWN_KEYS = ("format", "version", "alignment", "files", "pairs", "back")  # of the manifest; the rest is `info`
 _ROLES = ("alignment", "source", "target", "pairs", "outside", "back", "log", "confidence", "judges", "condensed")
-_CONFIDENCE_VERSION = _JUDGES_VERSION = 1
+_CONFIDENCE_VERSION = 1
+_JUDGES_VERSION, _JUDGES_BEFORE = 2, 1  # before it judges had no products
 _JUDGES = "judges."  # begins the names of their tensors
 _CHANGED = "{} was changed after it was saved (its SHA-256 differs)"
 _LARGEST_MEAN = 2.0  # of cosines, with room for rounding
@@ -262,7 +263,7 @@ def _read_judges(
 ) -> Judges | None:
     """Read the judges; those of a later version do not keep the model from being used."""
     found = json.loads(_read_bytes(folder, entry))
-    return Judges.from_state(words, found, tensors) if found["version"] == _JUDGES_VERSION else None
+    return Judges.from_state(words, found, tensors) if found["version"] in (_JUDGES_BEFORE, _JUDGES_VERSION) else None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -67,7 +67,7 @@ class Auto(Method):
     }
     alignment = EnsembleAlignment
     costs = {None: Cost(fixed=32, one=10), "fast": Cost(fixed=8, one=6)}
-    revisions = {None: 8, "fast": 7}
+    revisions = {None: 9, "fast": 8}
     quick = {"rounds": 1}
 
     def fit(self, source: Tensor, target: Tensor, pairs: Tensor, run: Run) -> Alignment:

@@ -12,8 +12,9 @@ from torch import Tensor
 from lnmap.direction import Direction, Side
 from lnmap.judge.calibration import Calibration
 from lnmap.judge.kinds import Kinds
-from lnmap.judge.logit import Judge, Weights
+from lnmap.judge.logit import Judge
 from lnmap.judge.panel import CHOSEN_BACK, KIND, Panel
+from lnmap.judge.usual import USUAL
 from lnmap.methods.auto.candidates import NEAR, Field, mean_of_nearest
 from lnmap.methods.auto.start import without
 from lnmap.methods.auto.systems import Vocabularies, fit_systems, mapped
@@ -31,29 +32,6 @@ _SEVERAL = 1.2  # translations per word, in a dictionary that gives all
 # the probability that it gives them. What is learnt then stays nearer to it, and log odds gain what was found best on
 # twelve directions: a calibration error of 0.059 instead of 0.077.
 _BELIEVED, _RIDGE_ONE, _RIDGE_ONE_KIND, _GAIN = 0.1, 300.0, 50.0, 0.45
-# Means of the weights learnt from development words of English with French, Finnish, Greek and Hebrew, each language
-# counting once; those of words spelt alike, from the first two. Seeds are made of frequent words, which are seldom
-# names: a thousand of them say little about the rest of a vocabulary, and hardly change what stands here.
-_USUAL = {
-    "csls": 1.25,
-    "behind": 0.15,
-    "ahead back": -0.2,
-    "behind back": 0.3,
-    "procrustes": -0.45,
-    "kernel": 0.8,
-    "kernel back": -0.15,
-    "spelling": -0.35,
-    "frequency": -0.85,
-    "rarer": -0.45,
-    "frequency apart": -0.45,
-    "letters": 0.75,
-    "alike": 0.9,
-    "alike and rare": 0.15,
-    "alike but rarer": -0.75,
-    "length apart": -0.2,
-    "foreign": -0.4,
-}
-USUAL = Weights(tuple(_USUAL), tuple(_USUAL.values()), none=1.9)
 
 
 class Outcomes(NamedTuple):
@@ -161,7 +139,7 @@ def fit_judge(
     judge = Judge.fit((*names, *kinds.names), every, found.there, found.right, USUAL, ridges, believed, possible)
     judge = judge if complete else replace(judge, calibration=Calibration(bias=_GAIN))
     own, rest = judge.weights.values[: len(names)], judge.weights.values[len(names) :]
-    weights = Weights((*names, KIND), (*own, 1.0), judge.weights.none)
+    weights = replace(judge.weights, names=(*names, KIND), values=(*own, 1.0))
     return replace(judge, weights=weights), torch.tensor(rest)
 
 
@@ -179,12 +157,12 @@ def unseen(dictionary: Tensor, seed: Tensor, held: Tensor, own: Tensor) -> Tenso
 
 def usual(panel: Panel, direction: Direction) -> Judge:
     """Return the judge where no words are held out."""
-    return _usual(panel.names(direction))
+    return replace(_usual(panel.names(direction)), calibration=Calibration(bias=_GAIN))
 
 
 def _usual(names: tuple[str, ...]) -> Judge:
     values = USUAL.of(names).tolist()
-    return Judge(Weights(names, tuple(values[:-1]), values[-1]))
+    return Judge(replace(USUAL, names=names, values=tuple(values[:-1])))
 
 
 def _judged_fold(
