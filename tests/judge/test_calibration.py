@@ -47,10 +47,13 @@ def test_planted_slope_and_bias_are_found():
     assert found.rank == 3.0
 
 
-@pytest.mark.parametrize(("n", "seed"), [(150, 0), (150, 1), (150, 2), (40, 4), (80, 1), (40, 7)])
-def test_no_other_weights_fit_better(n, seed):
+@pytest.mark.parametrize(
+    ("n", "slope", "seed"),
+    [(150, 1.5, 0), (150, 1.5, 1), (150, 1.5, 2), (40, 1.5, 4), (80, 1.5, 1), (40, 1.5, 7), (4, 0.5, 26)],
+)
+def test_no_other_weights_fit_better(n, slope, seed):
     """With few answers, it costs something to leave the usual slope."""
-    chance, right = answers(n, 1.5, -0.5, seed)
+    chance, right = answers(n, slope, -0.5, seed)
     found = Calibration.fit(chance, torch.zeros(n), right)
     assert loss_of(found, chance, right) == pytest.approx(smallest_loss(chance, right), abs=1e-3)
 

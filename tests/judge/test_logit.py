@@ -101,6 +101,8 @@ def test_nothing_is_believed_of_what_is_no_candidate():
     inside = believed * there
     found = Judge.fit(NAMES, x, there, right, NOTHING, 1.0, believed)
     assert found == Judge.fit(NAMES, x, there, right, NOTHING, 1.0, inside)
+    alone = Judge.fit(NAMES, *(part[:, :6] for part in (x, there, right)), NOTHING, 1.0, believed[:, :6])
+    assert found.weights.values == pytest.approx(alone.weights.values, abs=1e-6)
 
 
 def test_few_words_hardly_change_the_prior():

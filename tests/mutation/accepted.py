@@ -65,9 +65,10 @@ ACCEPTED: dict[str, dict[str, str]] = {
         "_ROUNDS = 50 => 50 to 51": "a dozen are enough",
         "if w[0] < _EDGE:  # a larger softmax never means a smaller probability: only the bias is learnt"
         " => Lt to LtE": "both sides of the edge are the same there",
-        "curvature = (x.T * (p * (1 - p))) @ x + torch.diag(penalty) => Mult to Div #2": _WAY,
-        "curvature = (x.T * (p * (1 - p))) @ x + torch.diag(penalty) => Sub to Add": _WAY,
-        "curvature = (x.T * (p * (1 - p))) @ x + torch.diag(penalty) => 1 to 2": _WAY,
+        **{
+            f"p = torch.sigmoid(x @ w).clamp(_EDGE, 1 - _EDGE) => {change}": "the loss ends there, and so do steps"
+            for change in ("Sub to Add", "1 to 2")
+        },
         "now, best = _loss(w, x, y), _loss(w - step, x, y) => Sub to Add": _WAY,
         "while best > now and step.abs().max() > _EDGE: => Gt to GtE": _WAY,
         "while best > now and step.abs().max() > _EDGE: => Gt to GtE #2": _WAY,
